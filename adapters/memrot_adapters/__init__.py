@@ -1,0 +1,1 @@
+"""Adapters: one file a backend, found through the entry point group ``memrot.adapters``."""

@@ -1,0 +1,23 @@
+"""The errors a person can cause or must act on; anything else is a defect of memrot."""
+
+from __future__ import annotations
+
+
+class BadInput(Exception):
+    """Input that cannot be used: one line that says where and what was expected (exit code 2)."""
+
+    def __init__(self, what: str, *, file: str | None = None, line: int | None = None) -> None:
+        where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        super().__init__(where + " ".join(what.split()))
+
+
+class Unavailable(Exception):
+    """A backend that is not installed or not reachable; the message says what to do."""
+
+
+class Unsupported(Exception):
+    """Something a memory cannot do; the message gives the reason."""
+
+
+class MemoryFault(Exception):
+    """A memory broke its contract (too many hits, a repeated id, an unknown band, ...)."""

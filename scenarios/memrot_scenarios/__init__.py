@@ -1,0 +1,1 @@
+"""Scenarios: seeded generators of timelines, found through the entry point group ``memrot.scenarios``."""
