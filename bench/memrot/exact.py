@@ -1,0 +1,156 @@
+"""The reference store: an exact NumPy search in process, against which every backend is compared.
+
+Cosines are computed in float64. Vectors of the default embedder lie on a 2^-20 grid, so their dot
+products are exact and the ranking is the same on every machine, for every batch shape.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+import memrot
+from memrot.errors import BadInput
+from memrot.memory import Clause, Fields, Info, Place, Query, Record, Where
+
+_NO_VECTOR = np.empty(0, np.float32)
+
+
+def open_store(place: Place, options: Mapping[str, str]) -> Exact:
+    """The store of a place, with what it held when it was last closed."""
+    if options:
+        raise BadInput(f"exact takes no options, got {sorted(options)}")
+    return Exact(place)
+
+
+class Exact:
+    """Rows of one matrix; a deleted row is filled by the last one."""
+
+    info = Info(
+        name="exact",
+        backend="NumPy",
+        version=memrot.__version__,
+        deployment="in process",
+        filters=frozenset({"gt", "le", "eq"}),
+    )
+
+    def __init__(self, place: Place) -> None:
+        self._folder = place.folder
+        self._file = place.folder / f"{place.namespace}.msgpack"
+        self._matrix = np.zeros((max(place.expected, 16), place.dim))
+        self._columns: dict[str, NDArray[np.int64]] = {}
+        self._records: list[Record] = []
+        self._row: dict[str, int] = {}
+        self._open = True
+        if self._file.exists():
+            for id_, text, vector, fields in msgspec.msgpack.decode(self._file.read_bytes()):
+                self._put(Record(id_, text, np.frombuffer(vector, np.float32), fields))
+
+    def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        for record in put:
+            self._put(record)
+        for id_, fields in patch.items():
+            row = self._row[id_]
+            record = self._records[row]
+            self._records[row] = Record(id_, record.text, record.vector, {**record.fields, **fields})
+            self._fill(row, fields)
+        for id_ in delete:
+            self._delete(id_)
+
+    def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        return [self._records[self._row[id_]] for id_ in ids if id_ in self._row]
+
+    def scan(self, vectors: bool = False) -> Iterator[Record]:
+        for record in self._records:
+            yield record if vectors else Record(record.id, record.text, _NO_VECTOR, record.fields)
+
+    def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
+        size = len(self._records)
+        rows = np.flatnonzero(self._mask(where, size)) if where else np.arange(size)
+        if not rows.size or k < 1:
+            return [[] for _ in queries]
+        asked = np.stack([query.vector for query in queries]).astype(np.float64)
+        asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+        cosines = (asked @ self._matrix[:size].T)[:, rows]
+        if k < rows.size:
+            best = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+        else:
+            best = np.broadcast_to(np.arange(rows.size), cosines.shape)
+        found = np.take_along_axis(cosines, best, axis=1)
+        order = np.argsort(-found, axis=1, kind="stable")
+        found = np.take_along_axis(found, order, axis=1)
+        best = rows[np.take_along_axis(best, order, axis=1)]
+        records = self._records
+        return [
+            [(records[row].id, cosine) for row, cosine in zip(hits, near, strict=True)]
+            for hits, near in zip(best.tolist(), found.tolist(), strict=True)
+        ]
+
+    def drop(self) -> None:
+        self._records.clear()
+        self._row.clear()
+        self._file.unlink(missing_ok=True)
+        if self._folder.exists() and not any(self._folder.iterdir()):
+            shutil.rmtree(self._folder)
+
+    def close(self) -> None:
+        if not self._open:
+            return
+        self._open = False
+        if self._records:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            rows = [(r.id, r.text, r.vector.tobytes(), dict(r.fields)) for r in self._records]
+            self._file.write_bytes(msgspec.msgpack.encode(rows))
+
+    def _put(self, record: Record) -> None:
+        row = self._row.setdefault(record.id, len(self._records))
+        if row == len(self._records):
+            self._records.append(record)
+            if row == len(self._matrix):
+                self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
+                self._columns = {
+                    name: np.concatenate([column, np.zeros_like(column)]) for name, column in self._columns.items()
+                }
+        self._records[row] = record
+        vector = record.vector.astype(np.float64)
+        self._matrix[row] = vector / np.linalg.norm(vector)
+        self._fill(row, record.fields)
+
+    def _fill(self, row: int, fields: Fields) -> None:
+        for name, value in fields.items():
+            if isinstance(value, int):
+                column = self._columns.get(name)
+                if column is None:
+                    column = self._columns[name] = np.zeros(len(self._matrix), np.int64)
+                column[row] = value
+
+    def _delete(self, id_: str) -> None:
+        row = self._row.pop(id_)
+        last = self._records.pop()
+        if last.id != id_:
+            self._records[row] = last
+            self._row[last.id] = row
+            self._matrix[row] = self._matrix[len(self._records)]
+            self._fill(row, last.fields)
+
+    def _mask(self, where: Where, size: int) -> NDArray[np.bool_]:
+        mask = np.ones(size, np.bool_)
+        for clause in where:
+            mask &= self._holds(clause, size)
+        return mask
+
+    def _holds(self, clause: Clause, size: int) -> NDArray[np.bool_]:
+        column = self._columns.get(clause.field)
+        if column is None:
+            return np.zeros(size, np.bool_)
+        match clause.op:
+            case "gt":
+                return column[:size] > clause.value
+            case "le":
+                return column[:size] <= clause.value
+            case "eq":
+                return column[:size] == clause.value
