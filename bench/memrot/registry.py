@@ -1,0 +1,141 @@
+"""What is installed: adapters, scenarios and embedders, found by entry point and loaded when used.
+
+Any package can add some; naming them imports nothing. Two packages that claim one name are an
+error, since a leaderboard would not say which of them it measured. What cannot be loaded says
+what to install.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
+from typing import Literal, Protocol, TypeAlias, cast
+
+from memrot.embed.base import Embedder
+from memrot.errors import BadInput, Unavailable
+from memrot.memory import Place, Store
+from memrot.timeline import Timeline
+
+Kind: TypeAlias = Literal["adapters", "scenarios", "embedders"]
+OpenStore: TypeAlias = Callable[[Place, Mapping[str, str]], Store]
+
+SHORT = "project/"
+"""The world whose scenarios may be named without it."""
+
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
+_PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class Scenario(Protocol):
+    """A seeded generator of timelines; its docstring says which failure it provokes."""
+
+    id: str
+    revision: int
+    doc: str
+
+    def generate(self, seed: int, size: str = "default") -> Timeline: ...
+
+
+def found(kind: Kind) -> Mapping[str, EntryPoint]:
+    """Name -> entry point, sorted by name; raises BadInput where two packages claim one name."""
+    return _unique(kind, entry_points(group=f"memrot.{kind}"))
+
+
+def find(kind: Kind, name: str) -> EntryPoint:
+    """One entry point; raises BadInput that lists the known names."""
+    known = found(kind)
+    if name not in known:
+        raise BadInput(f"unknown {kind[:-1]} {name!r}: expected one of {', '.join(known)}")
+    return known[name]
+
+
+def adapter(name: str) -> OpenStore:
+    """The function that opens an adapter's stores.
+
+    Raises Unavailable, with what to install, where the backend is missing: here or when a store
+    is opened.
+    """
+    point = find("adapters", name)
+    open_store = cast(OpenStore, _loaded(point))
+
+    def opened(place: Place, options: Mapping[str, str]) -> Store:
+        try:
+            return open_store(place, options)
+        except ImportError as error:
+            raise Unavailable(advice(point, error)) from None
+
+    return opened
+
+
+def scenario(name: str) -> Scenario:
+    return cast(Scenario, _loaded(find("scenarios", scenario_id(name))))
+
+
+def embedder(name: str) -> Embedder:
+    return cast(Callable[[], Embedder], _loaded(find("embedders", name)))()
+
+
+def scenario_id(name: str) -> str:
+    """The full id of a scenario, which may be named without its world: ``reorg``."""
+    known = found("scenarios")
+    return SHORT + name if name not in known and SHORT + name in known else name
+
+
+def packages(name: str) -> Mapping[str, str | None]:
+    """The packages that an adapter needs -> their installed versions (None: not installed)."""
+    point = find("adapters", name)
+    if point.dist is None:
+        return {}
+    ours = point.dist.name == "memrot"
+    needs = set() if ours else {point.dist.name}
+    for requirement in point.dist.requires or ():
+        extra = _EXTRA.search(requirement)
+        if extra[1] == name if extra else not ours:
+            needs.add(_PACKAGE.match(requirement)[0])  # type: ignore[index]  # metadata always begins with a name
+    return {package: _version(package) for package in sorted(needs - {"memrot"})}
+
+
+def installed(name: str) -> bool:
+    """Whether an adapter's packages are there; nothing is imported."""
+    module = find("adapters", name).module.partition(".")[0]
+    return importlib.util.find_spec(module) is not None and None not in packages(name).values()
+
+
+def advice(point: EntryPoint, error: Exception | None = None) -> str:
+    """What to do about an entry point that cannot be loaded."""
+    if point.dist is not None and point.name in (point.dist.metadata.get_all("Provides-Extra") or ()):
+        return f"pip install '{point.dist.name}[{point.name}]'"
+    owner = point.dist.name if point.dist is not None else point.module
+    return f"{owner} cannot be loaded: {error}" if error else f"pip install {owner}"
+
+
+def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
+    known: dict[str, EntryPoint] = {}
+    for point in cast(tuple[EntryPoint, ...], points):
+        other = known.setdefault(point.name, point)
+        if other.value != point.value:
+            owners = sorted(_owner(claim.dist) for claim in (other, point))
+            raise BadInput(f"two packages claim the {kind[:-1]} {point.name!r}: {' and '.join(owners)}; uninstall one")
+    return dict(sorted(known.items()))
+
+
+def _owner(dist: Distribution | None) -> str:
+    return dist.name if dist is not None else "an unnamed package"
+
+
+def _loaded(point: EntryPoint) -> object:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise Unavailable(advice(point, error)) from None
+
+
+@cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
