@@ -51,7 +51,7 @@ class Value(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Base of everything that is read from a timeline file."""
 
 
-class Fact(Value):
+class Fact(Value, frozen=True):
     """One instance of a statement ``(subject, predicate, value)`` (METRICS.md §1).
 
     ``observed_at`` and ``valid_from`` default to the time of the event that introduces the
@@ -79,47 +79,47 @@ class Fact(Value):
         return (self.subject, self.predicate)
 
 
-class Event(Value, tag_field="type"):
+class Event(Value, frozen=True, tag_field="type"):
     """What all events share: their place in the order, and their time."""
 
     seq: int
     at: Instant
 
 
-class FactAdded(Event, tag="fact_added"):
+class FactAdded(Event, frozen=True, tag="fact_added"):
     fact: Fact
     announced: bool = True
 
 
-class FactRevised(Event, tag="fact_revised"):
+class FactRevised(Event, frozen=True, tag="fact_revised"):
     previous: str
     current: Fact
     announced: bool = True
 
 
-class FactInvalidated(Event, tag="fact_invalidated"):
+class FactInvalidated(Event, frozen=True, tag="fact_invalidated"):
     fact: str
     reason: Reason
     announced: bool = True
 
 
-class FactConfirmed(Event, tag="fact_confirmed"):
+class FactConfirmed(Event, frozen=True, tag="fact_confirmed"):
     fact: str
 
 
-class FactMentioned(Event, tag="fact_mentioned"):
+class FactMentioned(Event, frozen=True, tag="fact_mentioned"):
     fact: str
 
 
-class TimePassed(Event, tag="time_passed"):
+class TimePassed(Event, frozen=True, tag="time_passed"):
     pass
 
 
-class Restarted(Event, tag="restarted"):
+class Restarted(Event, frozen=True, tag="restarted"):
     """The stack is closed and reopened on the same storage; the truth is left alone."""
 
 
-class EmbedderChanged(Event, tag="embedder_changed"):
+class EmbedderChanged(Event, frozen=True, tag="embedder_changed"):
     """Writes and queries use another embedder from now on; the truth is left alone."""
 
     embedder: str
@@ -166,7 +166,7 @@ def names(event: ChangeEvent) -> tuple[str, ...]:
             return ()
 
 
-class Probe(Value, tag_field="type", tag="probe"):
+class Probe(Value, frozen=True, tag_field="type", tag="probe"):
     """A question with what it tests; active at stages of the events ``since <= seq < until``."""
 
     id: str

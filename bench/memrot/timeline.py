@@ -50,7 +50,7 @@ _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d
 T = TypeVar("T")
 
 
-class Domain(Value):
+class Domain(Value, frozen=True):
     """How soon a reader of a domain wants a re-check, and how long an elapsed fact is excused."""
 
     window_days: int | float | None = None
@@ -59,7 +59,7 @@ class Domain(Value):
     """Days after ``valid_to`` during which an elapsed fact counts for nothing."""
 
 
-class Header(Value, tag_field="type", tag="timeline"):
+class Header(Value, frozen=True, tag_field="type", tag="timeline"):
     """The first line of a timeline file."""
 
     id: str
