@@ -147,10 +147,6 @@ class Exact:
         column = self._columns.get(clause.field)
         if column is None:
             return np.zeros(size, np.bool_)
-        match clause.op:
-            case "gt":
-                return column[:size] > clause.value
-            case "le":
-                return column[:size] <= clause.value
-            case "eq":
-                return column[:size] == clause.value
+        compare = {"gt": np.greater, "le": np.less_equal, "eq": np.equal}[clause.op]
+        holds: NDArray[np.bool_] = compare(column[:size], clause.value)
+        return holds

@@ -1,0 +1,166 @@
+"""The only post-filter: between every store and everything above it.
+
+It splits a condition into what the store runs (pre-filter) and what is left (post-filter),
+over-fetches until k acceptable hits are certain, puts ties into one order for all stores, and
+guards adapters from empty, missing, duplicate and non-finite input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from memrot.errors import MemoryFault
+from memrot.memory import Clause, Fields, Query, Record, Store, Where
+
+TIE = 2e-6
+"""Neighbours closer than this are ties: stores differ by rounding, not by ranking."""
+
+_SLACK = 4
+"""Hits fetched beyond k, so that a few ties or withheld hits need no second search."""
+
+Hits = list[tuple[str, float]]
+Accept = Callable[[str], bool]
+
+
+class PostFilter:
+    """A store whose searches return exactly the first k, in the same order everywhere."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._ids = {record.id for record in store.scan()}
+        self._fetched = 0
+        self._wanted = 0
+        self._post = False
+
+    def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        """One plan; ids that do not exist are left out of patches and deletes.
+
+        Raises ValueError for a vector or number that no store can be trusted with.
+        """
+        records = {record.id: record for record in put}
+        for record in records.values():
+            _check(record)
+        leaving = set(delete)
+        patches = {id_: new for id_, new in patch.items() if new and id_ in self._ids and id_ not in leaving and id_ not in records}
+        gone = [id_ for id_ in dict.fromkeys(delete) if id_ in self._ids and id_ not in records]
+        if records or patches or gone:
+            self.store.write(list(records.values()), patches, gone)
+        self._ids |= records.keys()
+        self._ids -= set(gone)
+
+    def get(self, ids: Sequence[str]) -> dict[str, Record]:
+        """The stored records among ``ids``, by id."""
+        asked = list(dict.fromkeys(ids))
+        return {record.id: record for record in self.store.get(asked)} if asked else {}
+
+    def search(
+        self,
+        queries: Sequence[Query],
+        where: Where,
+        k: int,
+        holds: Callable[[str, Clause], bool],
+        counts: Accept | None = None,
+    ) -> list[Hits]:
+        """Per query its first hits: ``k`` that count, and those before the last of them that do not.
+
+        ``holds`` decides a clause for an id (the post-filter); ``counts`` says which acceptable hits
+        count against ``k`` (default: all).
+        """
+        if not self._ids or not queries:
+            return [[] for _ in queries]
+        pushed = [clause for clause in where if clause.op in self.store.info.filters]
+        left = [clause for clause in where if clause.op not in self.store.info.filters]
+        self._post |= bool(left)
+        found: list[Hits] = [[] for _ in queries]
+        open_ = list(range(len(queries)))
+        fetch = min(k + _SLACK, len(self._ids))
+        while open_:
+            answers = self.store.search([queries[i] for i in open_], pushed, fetch)
+            unsettled: list[int] = []
+            for i, raw in zip(open_, answers, strict=True):
+                exhausted = len(raw) < fetch or fetch >= len(self._ids)
+                accepted = raw
+                if left:
+                    accepted = [hit for hit in raw if all(holds(hit[0], clause) for clause in left)]
+                ranked, settled = _ranked(accepted, raw, exhausted=exhausted)
+                taken = _take(ranked, settled, k, counts)
+                if taken is None and not exhausted:
+                    unsettled.append(i)
+                    continue
+                found[i] = ranked if taken is None else ranked[:taken]
+                self._fetched += len(raw)
+                self._wanted += min(k, len(found[i])) or 1
+            open_ = unsettled
+            fetch = min(fetch * 2, len(self._ids))
+        return found
+
+    @property
+    def filtering(self) -> str:
+        """How conditions were run so far: ``none``, ``pre-filter`` or ``post-filter ×n``."""
+        if self._post:
+            return f"post-filter ×{self._fetched / self._wanted:.1f}"
+        return "pre-filter"
+
+
+def _check(record: Record) -> None:
+    if not record.id:
+        raise ValueError("a record needs an id that is not empty")
+    if not np.isfinite(record.vector).all() or not record.vector.any():
+        raise ValueError(f"record {record.id!r}: expected a finite vector that is not zero")
+    for name, value in record.fields.items():
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise ValueError(f"record {record.id!r}: expected field {name!r} to be an int or str, got {value!r}")
+        if isinstance(value, int) and not -(1 << 53) <= value <= 1 << 53:
+            raise ValueError(f"record {record.id!r}: field {name!r} does not fit in 53 bits: {value}")
+
+
+def _ranked(accepted: Sequence[tuple[str, float]], raw: Sequence[tuple[str, float]], *, exhausted: bool) -> tuple[Hits, int]:
+    """Accepted hits with ties in the order of their ids' hashes, and how many of them are settled.
+
+    Hits in the tie that the fetch ended in are not settled: more of it may be unfetched.
+    """
+    hits = list(accepted)
+    if any(near[1] - far[1] < TIE for near, far in zip(hits, hits[1:], strict=False)):
+        hits = _break_ties(hits)
+    if len({id_ for id_, _ in hits}) != len(hits):
+        raise MemoryFault("the store returned a record twice for one query")
+    if exhausted or not raw:
+        return hits, len(hits)
+    edge = raw[-1][1]
+    for _, similarity in reversed(raw):
+        if similarity - edge >= TIE:
+            break
+        edge = similarity
+    return hits, sum(similarity > edge for _, similarity in hits)
+
+
+def _break_ties(hits: Hits) -> Hits:
+    hits = sorted(hits, key=lambda hit: -hit[1])
+    ordered: Hits = []
+    group: Hits = []
+    for hit in hits:
+        if group and group[-1][1] - hit[1] >= TIE:
+            ordered += sorted(group, key=_tie_key)
+            group = []
+        group.append(hit)
+    return ordered + sorted(group, key=_tie_key)
+
+
+def _tie_key(hit: tuple[str, float]) -> bytes:
+    # by hash: the order of ids would favour old facts
+    return hashlib.blake2b(hit[0].encode(), digest_size=8).digest()
+
+
+def _take(ranked: Hits, settled: int, k: int, counts: Accept | None) -> int | None:
+    """How many settled hits hold k that count; None where there are not so many."""
+    if counts is None:
+        return k if settled >= k else None
+    counted = 0
+    for position in range(settled):
+        counted += counts(ranked[position][0])
+        if counted == k:
+            return position + 1
+    return None

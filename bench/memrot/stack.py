@@ -1,0 +1,229 @@
+"""A stack: a store, its ledger and layers on top, which together are a ``MemoryService``.
+
+A bare stack puts a new record for every ``fact_added`` and ``fact_revised`` and ignores the rest:
+append-only, as many deployments are. The layers do everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from memrot.embed.base import Embedder
+from memrot.errors import Unsupported
+from memrot.layers.base import ASSERT_FROM, HEDGE_FROM, Entry, Layer
+from memrot.ledger import Ledger, Plan
+from memrot.memory import Clause, Query, Record, Store
+from memrot.model import (
+    Answer,
+    Band,
+    ChangeEvent,
+    EmbedderChanged,
+    FactRevised,
+    Hit,
+    Instant,
+    Mark,
+    PeekCause,
+    Question,
+    introduces,
+)
+from memrot.postfilter import TIE, Hits, PostFilter
+
+_EXPIRY_FIELDS = frozenset({"valid_to", "expires_at"})
+
+Verdict: TypeAlias = tuple[float, Band, Mark | None]
+"""Confidence, band and mark of a fact at an instant."""
+
+
+class LayeredMemory:
+    """A memory made of a store and layers; ``layers`` in running order (``layers.parse``)."""
+
+    def __init__(self, open_store: Callable[[], Store], layers: Sequence[Layer], embedder: Embedder) -> None:
+        self._store = PostFilter(open_store())
+        self._layers = layers
+        self._embedder = embedder
+        self._ledger = Ledger(Entry.of_fields(record.id, record.fields) for record in self._store.store.scan())
+        self._deleted: set[str] = set()
+        self._answered: dict[Question, Hits] = {}
+        self.info = self._store.store.info
+
+    @property
+    def filtering(self) -> str:
+        """How the layers' conditions ran: ``none``, ``pre-filter`` or ``post-filter ×n``."""
+        conditioned = any(layer.where(Question(""), 0) for layer in self._layers)
+        return self._store.filtering if conditioned else "none"
+
+    def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
+        entries: list[Entry] = []
+        texts: dict[str, str] = {}
+        for event in events:
+            if isinstance(event, EmbedderChanged):
+                raise Unsupported("this stack keeps one embedder")
+            fact = introduces(event)
+            if fact is not None:
+                previous = self._previous(event, entries)
+                embedding = self._embedder.fingerprint
+                entries.append(Entry.of(fact, seq=event.seq, embedding=embedding, previous=previous))
+                texts[fact.id] = fact.text
+        plan = Plan(self._ledger, entries, at)
+        plan.run(self._layers, events)
+        put = plan.put()
+        vectors = self._embedder.embed([texts[entry.id] for entry in put]) if put else ()
+        self._store.write(
+            [
+                Record(entry.id, texts[entry.id], vector, entry.fields())
+                for entry, vector in zip(put, vectors, strict=True)
+            ],
+            plan.patch(),
+            plan.delete(),
+        )
+        self._deleted |= plan.dropped.keys()
+
+    def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
+        answers: dict[int, Answer] = {}
+        groups: dict[tuple[str, Instant | None, int], list[int]] = {}
+        for i, question in enumerate(questions):
+            refusal = self._refusal(question)
+            if refusal is not None:
+                answers[i] = Answer(unsupported=refusal)
+            else:
+                groups.setdefault((question.mode, question.as_of, question.k), []).append(i)
+        self._answered = {}
+        for (mode, _, _), positions in groups.items():
+            asked = [questions[i] for i in positions]
+            answer = self._history if mode == "history" else self._retrieve
+            answers.update(zip(positions, answer(asked, at), strict=True))
+        return [answers[i] for i in range(len(questions))]
+
+    def peek(self, missed: Sequence[tuple[Question, str]], at: Instant) -> Sequence[PeekCause]:
+        stored = self._store.get([id_ for _, id_ in missed])
+        return [self._cause(question, id_, stored.get(id_), at) for question, id_ in missed]
+
+    def drop(self) -> None:
+        """Remove what the store holds; the stack is of no use afterwards."""
+        self._store.store.drop()
+
+    def close(self) -> None:
+        self._store.store.close()
+
+    # --- answering ---------------------------------------------------------------------------
+
+    def _refusal(self, question: Question) -> str | None:
+        """Why a mode cannot be served; None where it can."""
+        if question.mode == "history" and not all(layer.keeps_history for layer in self._layers):
+            return "a layer deletes what was replaced: there is no history"
+        if question.mode == "as_of" and not any(layer.records_ends for layer in self._layers):
+            return "no layer records when a fact ended"
+        return None
+
+    def _retrieve(self, questions: Sequence[Question], at: Instant) -> list[Answer]:
+        """Answers to questions of one mode, ``as_of`` and k."""
+        queries, k = self._queries(questions), questions[0].k
+        where = self._where(questions[0], at)
+        found = self._store.search(queries, where, k, self._holds)
+        verdicts = self._judge({id_ for hits in found for id_, _ in hits}, at)
+        if any(band == "withhold" for _, band, _ in verdicts.values()):
+
+            def counts(id_: str) -> bool:
+                if id_ not in verdicts:
+                    verdicts.update(self._judge([id_], at))
+                return verdicts[id_][1] != "withhold"
+
+            found = self._store.search(queries, where, k, self._holds, counts)
+        self._answered.update(zip(questions, found, strict=True))
+        return [Answer(tuple(Hit(id_, near, *verdicts[id_]) for id_, near in hits)) for hits in found]
+
+    def _history(self, questions: Sequence[Question], at: Instant) -> list[Answer]:
+        """Every told instance of the key of the nearest fact, in the order of the key."""
+        nearest = self._store.search(self._queries(questions), (), 1, self._holds)
+        answers = []
+        for question, hits in zip(questions, nearest, strict=True):
+            instances: list[Entry] = []
+            if hits:
+                same = self._ledger.by_key[self._ledger.entries[hits[0][0]].key]
+                instances = sorted((self._ledger.entries[id_] for id_ in same), key=lambda entry: entry.order)
+            answers.append(Answer(tuple(Hit(entry.id, hits[0][1]) for entry in instances[-question.k :])))
+        return answers
+
+    def _queries(self, questions: Sequence[Question]) -> list[Query]:
+        vectors = self._embedder.embed([question.text for question in questions])
+        return [Query(question.text, vector) for question, vector in zip(questions, vectors, strict=True)]
+
+    def _where(self, question: Question, at: Instant) -> list[Clause]:
+        return list(dict.fromkeys(clause for layer in self._layers for clause in layer.where(question, at)))
+
+    def _holds(self, id_: str, clause: Clause) -> bool:
+        value: int = getattr(self._ledger.entries[id_], clause.field)
+        match clause.op:
+            case "gt":
+                return value > clause.value
+            case "le":
+                return value <= clause.value
+            case "eq":
+                return value == clause.value
+
+    def _judge(self, ids: Collection[str], at: Instant) -> dict[str, Verdict]:
+        entries = [self._ledger.entries[id_] for id_ in ids]
+        confidence = np.array([entry.confidence for entry in entries])
+        marks: list[Mark | None] = [None] * len(entries)
+        for layer in self._layers:
+            verdict = layer.judge(entries, at)
+            if verdict is not None:
+                confidence = confidence * verdict[0]
+                marks = [new or old for new, old in zip(verdict[1], marks, strict=True)]
+        return {
+            id_: (value, band_of(value), mark)
+            for id_, value, mark in zip(ids, confidence.tolist(), marks, strict=True)
+        }
+
+    # --- diagnosis ---------------------------------------------------------------------------
+
+    def _cause(self, question: Question, id_: str, record: Record | None, at: Instant) -> PeekCause:
+        entry = self._ledger.entries.get(id_)
+        if entry is None:
+            return "deleted" if id_ in self._deleted else "never stored"
+        if record is None:
+            return "never stored"
+        failed = {clause.field for clause in self._where(question, at) if not self._holds(id_, clause)}
+        if failed:
+            return "expired" if failed <= _EXPIRY_FIELDS else "tombstoned"
+        if self._judge([id_], at)[id_][1] == "withhold":
+            return "demoted"
+        if entry.embedding != self._embedder.fingerprint:
+            return "re-embedded"
+        return "not found by the index" if self._within_k(question, record, at) else "outranked"
+
+    def _within_k(self, question: Question, missed: Record, at: Instant) -> bool:
+        """Whether an exact scan of the store's own vectors finds a live record within k."""
+        query = self._embedder.embed([question.text])[0].astype(np.float64)
+        returned = self._answered.get(question, [])
+        nearness = _cosine(query, missed)
+        if len(returned) >= question.k and nearness <= returned[-1][1] + TIE:
+            return False
+        where = self._where(question, at)
+        nearer = sum(
+            _cosine(query, record) > nearness + TIE
+            for record in self._store.store.scan(vectors=True)
+            if all(self._holds(record.id, clause) for clause in where)
+        )
+        return nearer < question.k
+
+    def _previous(self, event: ChangeEvent, new: Sequence[Entry]) -> Entry | None:
+        if not isinstance(event, FactRevised):
+            return None
+        known = {entry.id: entry for entry in new}
+        return known.get(event.previous) or self._ledger.entries.get(event.previous)
+
+
+def band_of(confidence: float) -> Band:
+    """The band of a confidence (METRICS.md §12)."""
+    if confidence >= ASSERT_FROM:
+        return "assert"
+    return "hedge" if confidence >= HEDGE_FROM else "withhold"
+
+
+def _cosine(query: np.typing.NDArray[np.float64], record: Record) -> float:
+    vector = record.vector.astype(np.float64)
+    return float(query @ vector / (np.linalg.norm(query) * np.linalg.norm(vector)))
