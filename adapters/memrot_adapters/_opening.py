@@ -1,0 +1,40 @@
+"""What every ``open_store`` does first: look at its options, import its backend, find its server.
+
+Addresses and secrets come from the environment only: options are part of a stack's name, which is
+printed and written to files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from memrot.errors import BadInput, Unavailable
+
+
+def check_options(adapter: str, options: Mapping[str, str], known: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise BadInput for an option that is not among ``known`` (option -> the values it may have)."""
+    for name, value in options.items():
+        if name not in known:
+            raise BadInput(f"{adapter}: unknown option {name!r}; known: {', '.join(known)}")
+        if value not in known[name]:
+            allowed = "no value" if known[name] == ("",) else " or ".join(filter(None, known[name]))
+            raise BadInput(f"{adapter}: option {name!r} takes {allowed}, got {value!r}")
+
+
+def backend(module: str, extra: str) -> Any:
+    """The backend's own module; raises Unavailable naming the extra that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise Unavailable(f"pip install 'memrot[{extra}]'") from None
+
+
+def address(variable: str, product: str) -> str:
+    """The server's URL from the environment; raises Unavailable where it is not set."""
+    url = os.environ.get(variable, "")
+    if not url:
+        raise Unavailable(f"set {variable} to the URL of a {product} server")
+    return url

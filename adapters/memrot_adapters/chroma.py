@@ -1,0 +1,142 @@
+"""Chroma: in process on a folder by default, or ``chroma[server]`` at ``MEMROT_CHROMA_URL``.
+
+Its HNSW index is approximate: ``ef_search`` above the number of records makes it exact in practice,
+and a replaced vector is deleted and added, never updated in place: after updates live records could
+not be found by their own vector (hnswlib's update leaves a node without links to it). Deleting also
+drops the old metadata, which ``upsert`` would merge.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from memrot.errors import Unavailable
+from memrot.memory import Fields, Info, Place, Query, Record, Where
+from memrot_adapters._opening import address, backend, check_options
+
+URL = "MEMROT_CHROMA_URL"
+
+
+def open_store(place: Place, options: Mapping[str, str]) -> Chroma:
+    check_options("chroma", options, {"server": ("",)})
+    chromadb = backend("chromadb", "chroma")
+    if "server" in options:
+        return Chroma(chromadb, _connect(chromadb, address(URL, "Chroma")), place)
+    folder = place.folder / place.namespace
+    client = chromadb.PersistentClient(str(folder), settings=_settings(chromadb))
+    return Chroma(chromadb, client, place, folder)
+
+
+def _settings(chromadb: Any) -> Any:
+    return chromadb.config.Settings(anonymized_telemetry=False)
+
+
+def _connect(chromadb: Any, url: str) -> Any:
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    try:
+        return chromadb.HttpClient(
+            host=parts.hostname or "", port=parts.port or (443 if secure else 8000), ssl=secure,
+            settings=_settings(chromadb),
+        )  # fmt: skip
+    except Exception:  # chromadb raises its transport's and its own errors here, with the address in them
+        raise Unavailable(f"no Chroma server answers at {URL}") from None
+
+
+class Chroma:
+    def __init__(self, chromadb: Any, client: Any, place: Place, folder: Path | None = None) -> None:
+        self.info = Info(
+            name="chroma",
+            backend="chromadb",
+            version=chromadb.__version__,
+            deployment="server" if folder is None else "embedded",
+            filters=frozenset({"gt", "le", "eq"}),
+        )
+        self._client = client
+        self._folder = folder
+        self._name = place.namespace
+        # Deleted vectors stay in the graph, hence twice as many as are expected to live.
+        graph = {"space": "cosine", "ef_search": max(200, 2 * place.expected), "max_neighbors": 64,
+                 "ef_construction": 400}  # fmt: skip
+        self._collection = client.get_or_create_collection(
+            place.namespace, embedding_function=None, configuration={"hnsw": graph}
+        )
+        self._most: int = client.get_max_batch_size()
+
+    def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        gone = [*delete, *self._held([record.id for record in put])]
+        for ids in self._chunks(gone):
+            self._collection.delete(ids=ids)
+        for records in self._chunks(put):
+            self._collection.add(
+                ids=[record.id for record in records],
+                embeddings=[record.vector for record in records],
+                documents=[record.text for record in records],
+                metadatas=[dict(record.fields) for record in records],
+            )
+        for ids in self._chunks(list(patch)):
+            self._collection.update(ids=ids, metadatas=[dict(patch[id]) for id in ids])
+
+    def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        include = ["documents", "metadatas", "embeddings"]
+        return [
+            record
+            for chunk in self._chunks(ids)
+            for record in _records(self._collection.get(ids=chunk, include=include))
+        ]
+
+    def scan(self, vectors: bool = False) -> Iterator[Record]:
+        include = ["documents", "metadatas", *(["embeddings"] if vectors else [])]
+        for offset in range(0, self._collection.count(), self._most):
+            yield from _records(self._collection.get(limit=self._most, offset=offset, include=include))
+
+    def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
+        found = self._collection.query(
+            query_embeddings=[query.vector for query in queries],
+            n_results=k,
+            where=_where(where),
+            include=["distances"],
+        )
+        return [
+            [(id, 1.0 - distance) for id, distance in zip(ids, distances, strict=True)]
+            for ids, distances in zip(found["ids"], found["distances"], strict=True)
+        ]
+
+    def drop(self) -> None:
+        self._client.delete_collection(self._name)
+        self.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _held(self, ids: Sequence[str]) -> Iterator[str]:
+        for chunk in self._chunks(ids):
+            yield from self._collection.get(ids=chunk, include=[])["ids"]
+
+    def _chunks(self, items: Sequence[Any]) -> Iterator[Any]:
+        for start in range(0, len(items), self._most):
+            yield items[start : start + self._most]
+
+
+def _where(clauses: Where) -> dict[str, Any] | None:
+    """Chroma refuses a conjunction of one and an empty filter."""
+    ops = {"gt": "$gt", "le": "$lte", "eq": "$eq"}
+    conditions = [{clause.field: {ops[clause.op]: clause.value}} for clause in clauses]
+    if len(conditions) > 1:
+        return {"$and": conditions}
+    return conditions[0] if conditions else None
+
+
+def _records(found: Mapping[str, Any]) -> Iterator[Record]:
+    vectors = found["embeddings"]
+    for row, id in enumerate(found["ids"]):
+        vector = np.zeros(0, np.float32) if vectors is None else np.asarray(vectors[row], np.float32)
+        yield Record(id, found["documents"][row], vector, found["metadatas"][row])

@@ -1,0 +1,130 @@
+"""Qdrant: its engine in process (qdrant-edge) by default, a server with ``qdrant[server]``.
+
+Searches are exact: the edge's HNSW loses recall as records are deleted. Point ids must be UUIDs or
+integers, so ours lives in the payload beside the text, and the fields are nested under one name so
+that none can clash with them. Booleans would match no filter; fields are integers and strings only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from memrot.memory import Fields, Info, Place, Query, Record, Store, Where
+from memrot_adapters._opening import backend, check_options
+
+
+def open_store(place: Place, options: Mapping[str, str]) -> Store:
+    check_options("qdrant", options, {"server": ("",), "memory": ("",)})
+    if options:
+        from memrot_adapters import _qdrant_client
+
+        return _qdrant_client.open_store(place, options)
+    return Edge(backend("qdrant_edge", "qdrant"), place)
+
+
+def point_id(id: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, id))
+
+
+def payload(record: Record) -> dict[str, Any]:
+    return {"id": record.id, "text": record.text, "fields": dict(record.fields)}
+
+
+def record(point: Any) -> Record:
+    """Of a point as the edge or the server's client returns it."""
+    vector = np.asarray([] if point.vector is None else point.vector, np.float32)
+    return Record(point.payload["id"], point.payload["text"], vector, point.payload["fields"])
+
+
+def hits(points: Sequence[Any]) -> list[tuple[str, float]]:
+    return [(point.payload["id"], point.score) for point in points]
+
+
+def numeric(records: Sequence[Record]) -> list[str]:
+    """The paths that filters may name, of records that all have the same fields."""
+    fields = records[0].fields if records else {}
+    return [f"fields.{name}" for name, value in fields.items() if isinstance(value, int)]
+
+
+class Edge:
+    def __init__(self, edge: Any, place: Place) -> None:
+        self.info = Info(
+            name="qdrant",
+            backend="qdrant-edge",
+            version=version("qdrant-edge-py"),
+            filters=frozenset({"gt", "le", "eq"}),
+        )
+        self._edge = edge
+        self._folder = place.folder / place.namespace
+        # One thread: handing a query on to a pool costs more than scoring these few records.
+        vectors = edge.EdgeVectorParams(size=place.dim, distance=edge.Distance.Cosine)
+        config = edge.EdgeConfig(vectors=vectors, max_search_threads=1, wal_enabled=True)
+        made = self._folder.exists()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._shard = (edge.EdgeShard.load if made else edge.EdgeShard.create)(str(self._folder), config)
+        self._indexed = set(self._shard.info().payload_schema)
+
+    def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        operation, edge = self._edge.UpdateOperation, self._edge
+        for field in set(numeric(put)) - self._indexed:
+            self._shard.update(operation.create_field_index(field, edge.PayloadSchemaType.Integer))
+            self._indexed.add(field)
+        if put:
+            points = [edge.Point(point_id(new.id), new.vector.tolist(), payload(new)) for new in put]
+            self._shard.update(operation.upsert_points(points))
+        for id, fields in patch.items():
+            self._shard.update(operation.set_payload([point_id(id)], dict(fields), key="fields"))
+        if delete:
+            self._shard.update(operation.delete_points([point_id(id) for id in delete]))
+
+    def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        found = self._shard.retrieve([point_id(id) for id in ids], with_payload=True, with_vector=True)
+        return [record(point) for point in found]
+
+    def scan(self, vectors: bool = False) -> Iterator[Record]:
+        offset = None
+        while True:
+            page = self._edge.ScrollRequest(offset=offset, limit=1000, with_payload=True, with_vector=vectors)
+            points, offset = self._shard.scroll(page)
+            yield from map(record, points)
+            if offset is None:
+                return
+
+    def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
+        edge = self._edge
+        exact, condition = edge.SearchParams(exact=True), self._filter(where)
+        requests = [
+            edge.QueryRequest(
+                limit=k, query=edge.Query.Nearest(query.vector.tolist()), filter=condition, params=exact,
+                with_payload=["id"],
+            )
+            for query in queries
+        ]  # fmt: skip
+        return [hits(points) for points in self._shard.query_batch(edge.QueryBatchRequest(requests))]
+
+    def drop(self) -> None:
+        self.close()
+        shutil.rmtree(self._folder)
+
+    def close(self) -> None:
+        if self._shard is not None:
+            self._shard.close()
+            self._shard = None
+
+    def _filter(self, where: Where) -> Any:
+        edge = self._edge
+        conditions = []
+        for clause in where:
+            if clause.op == "eq":
+                test = {"match": edge.MatchValue(clause.value)}
+            else:
+                bound = {"gt" if clause.op == "gt" else "lte": float(clause.value)}
+                test = {"range": edge.RangeFloat(**bound)}
+            conditions.append(edge.FieldCondition(f"fields.{clause.field}", **test))
+        return edge.Filter(must=conditions) if conditions else None
