@@ -1,0 +1,47 @@
+# Everything runs in .venv; each target works from a fresh clone with Python 3.11, make and git.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup bench test check perf lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv with the locked packages
+
+# The stamp is written last, so a setup that was interrupted starts again.
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" && $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "memrot needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@echo "Installing the locked packages into $(VENV) (a minute or two, about 1 GB)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+bench: setup ## Run the default profile and print the leaderboard (ARGS="--profile smoke")
+	$(BIN)/memrot run $(ARGS)
+
+test: setup ## Run all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+check: setup ## Lint, check the format, types and import directions
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+perf: setup ## Measure the harness against the bare stores
+	$(BIN)/python tests/perf.py $(ARGS)
+
+lock: setup ## Resolve requirements.lock anew (needs uv)
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-index-url --no-annotate --extra all --group dev pyproject.toml -o requirements.lock
+
+clean: ## Remove .venv and all caches
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
