@@ -1,0 +1,276 @@
+"""The examiner: replays a timeline into a memory and asks the same questions at every stage.
+
+The memory hears announced events and questions, nothing else: no probe, no expected answer, no key.
+What it breaks in its contract becomes an outcome, never a crash of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any, TypeAlias, cast
+
+from msgspec import Struct, structs
+
+from memrot.errors import MemoryFault, Unavailable, Unsupported
+from memrot.memory import MemoryService
+from memrot.model import BANDS, Answer, Instant, PeekCause, Probe, Question, Restarted
+from memrot.observations import (
+    ECHO,
+    Asked,
+    ErrorSeen,
+    Footer,
+    Head,
+    Observations,
+    Outcome,
+    PeekSeen,
+    StageSeen,
+    TimelineId,
+)
+from memrot.score import score
+from memrot.timeline import Stage, Timeline
+from memrot.truth import GroundTruth, forgetting_schedule
+
+Factory: TypeAlias = Callable[[], MemoryService]
+"""Opens the memory; called again after a ``restarted`` event, on the same storage."""
+
+
+class StageResult(Struct, frozen=True):
+    """One stage's metrics (METRICS.md §3); an undefined one is None."""
+
+    seq: int
+    at: Instant
+    metrics: dict[str, Any]
+
+
+def evaluate(memory: MemoryService | Factory, timeline: Timeline) -> list[StageResult]:
+    """Replay a timeline into a memory and score every stage.
+
+    ``memory``: an object with ``apply`` and ``answer`` (``memory.MemoryService``), or what makes
+    one, such as its class. Raises MemoryFault with the reason where the memory fails.
+    """
+    seen = observe(memory, timeline)
+    if seen.footer is None or seen.footer.outcome != "answered":
+        raise MemoryFault(seen.footer.reason if seen.footer and seen.footer.reason else "the memory did not answer")
+    at = {stage.seq: stage.at for stage in timeline.stages}
+    return [
+        StageResult(metrics["seq"], at[metrics["seq"]], {name: metrics[name] for name in metrics if name != "seq"})
+        for metrics in score(timeline, seen).stages
+    ]
+
+
+def observe(
+    memory: MemoryService | Factory,
+    timeline: Timeline,
+    *,
+    head: Head | None = None,
+    k: int | None = None,
+    forget_within: int = 3,
+    ask_every: int = 1,
+    peek: bool = True,
+) -> Observations:
+    """Replay a timeline into a memory and note what comes back.
+
+    ``k``: hits asked for (default: the timeline's). ``ask_every``: ask at the stages in which so
+    many further events are complete, and at the last. ``peek``: examine what was missed, outside
+    the measured path.
+    """
+    evaluator = LifecycleEvaluator(timeline, k or timeline.header.k, forget_within, ask_every, peek=peek)
+    return evaluator.observe(memory, head)
+
+
+class LifecycleEvaluator:
+    """What to ask of any memory over one timeline, and when; reusable from memory to memory."""
+
+    def __init__(self, timeline: Timeline, k: int, forget_within: int, ask_every: int, *, peek: bool) -> None:
+        self.timeline = timeline
+        self.k = k
+        self.forget_within = forget_within
+        self.peek = peek
+        self.truth = GroundTruth.of(timeline)
+        self.asked = _asked_stages(timeline, ask_every)
+        told = GroundTruth.of(timeline, announced_only=True)
+        self.echoes: dict[int, list[str]] = defaultdict(list)
+        due = forgetting_schedule(self.truth, told, timeline, sorted(self.asked), forget_within)
+        for fact_id, when in due.items():
+            if when.asked_back is not None:
+                self.echoes[when.asked_back].append(fact_id)
+
+    def questions(self, stage: Stage) -> dict[str, Question]:
+        """By probe id (``~f`` for an echo), the questions of a stage."""
+        asked = {
+            probe.id: Question(probe.question, probe.mode, probe.as_of, self.k, probe.session)
+            for probe in self.timeline.probes
+            if probe.active(stage.seq)
+        }
+        for fact_id in self.echoes.get(stage.index, ()):
+            asked[ECHO + fact_id] = Question(self.timeline.facts[fact_id].text, k=self.k)
+        return asked
+
+    def observe(self, memory: MemoryService | Factory, head: Head | None = None) -> Observations:
+        """One replay. Every failure of the memory is an outcome with its reason."""
+        replay = _Replay(self, memory)
+        outcome, reason = replay.run()
+        header = self.timeline.header
+        head = structs.replace(
+            head or Head(timeline=TimelineId(id=header.id)),
+            timeline=TimelineId(
+                id=header.id, revision=header.revision, seed=header.seed, digest=self.timeline.digest
+            ),
+            k=self.k,
+            forget_within=self.forget_within,
+        )
+        return Observations(
+            head=structs.replace(head, stack=structs.replace(head.stack, filters=replay.filtering)),
+            stages=tuple(replay.stages),
+            errors=tuple(replay.errors),
+            peeks=tuple(replay.peeks),
+            footer=Footer(
+                outcome=outcome,
+                stages=len(replay.stages),
+                asked=sum(len(stage.asked) for stage in replay.stages),
+                reason=reason,
+            ),
+        )
+
+
+class _Replay:
+    """One memory's way through one timeline."""
+
+    def __init__(self, evaluator: LifecycleEvaluator, memory: MemoryService | Factory) -> None:
+        self.evaluator = evaluator
+        self.open, self.can_restart = _opener(memory)
+        self.memory: MemoryService | None = None
+        self.stages: list[StageSeen] = []
+        self.errors: list[ErrorSeen] = []
+        self.peeks: list[PeekSeen] = []
+        self.filtering = ""
+
+    def run(self) -> tuple[Outcome, str | None]:
+        during, seq = "open", 0
+        try:
+            self.memory = self.open()
+            for stage in self.evaluator.timeline.stages:
+                seq, during = stage.seq, "apply"
+                apply_ms = self._apply(stage)
+                if stage.index in self.evaluator.asked:
+                    during = "answer"
+                    self._ask(stage, apply_ms)
+            during = "close"
+            self.filtering = getattr(self.memory, "filtering", "")
+            self.memory.close()
+        except Unavailable as error:
+            return "unavailable", str(error)
+        except Unsupported as error:
+            return "unsupported", str(error)
+        except Exception as error:  # noqa: BLE001 - whatever a memory raises is its outcome
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            self.errors.append(ErrorSeen(seq=seq, during=during, error=reason))
+            self._close_quietly()
+            return "errored", reason
+        return "answered", None
+
+    def _apply(self, stage: Stage) -> float:
+        """Tell the memory of a stage; returns ms."""
+        assert self.memory is not None
+        if any(isinstance(event, Restarted) for event in stage.events):
+            if not self.can_restart:
+                raise Unsupported("the timeline restarts the memory: give a class or a function that opens it")
+            self.memory.close()
+            self.memory = self.open()
+        began = perf_counter()
+        self.memory.apply(stage.announced(), stage.at)
+        return (perf_counter() - began) * 1000
+
+    def _ask(self, stage: Stage, apply_ms: float) -> None:
+        assert self.memory is not None
+        asked = self.evaluator.questions(stage)
+        questions = list(asked.values())
+        began = perf_counter()
+        answers = self.memory.answer(questions, stage.at) if questions else ()
+        answer_ms = (perf_counter() - began) * 1000
+        if len(answers) != len(questions):
+            raise MemoryFault(f"expected {len(questions)} answers, got {len(answers)}")
+        for question, answer in zip(questions, answers, strict=True):
+            _check(question, answer)
+        by_probe = dict(zip(asked, answers, strict=True))
+        self.stages.append(
+            StageSeen(
+                seq=stage.seq,
+                asked=tuple(Asked(probe, answer.hits) for probe, answer in by_probe.items()),
+                unsupported={
+                    probe: answer.unsupported for probe, answer in by_probe.items() if answer.unsupported is not None
+                },
+                apply_ms=round(apply_ms, 4),
+                answer_ms=round(answer_ms, 4),
+            )
+        )
+        if self.evaluator.peek and hasattr(self.memory, "peek"):
+            self._peek(stage, asked, by_probe)
+
+    def _peek(self, stage: Stage, asked: Mapping[str, Question], answers: Mapping[str, Answer]) -> None:
+        """Ask the memory why it missed what it was told and is true."""
+        assert self.memory is not None
+        missed: list[tuple[Question, str]] = []
+        for probe in self.evaluator.timeline.probes:
+            if probe.id in asked and probe.mode == "current":
+                hits = {hit.fact for hit in answers[probe.id].hits if hit.band != "withhold"}
+                missed += [(asked[probe.id], id_) for id_ in self._expected(probe, stage) if id_ not in hits]
+        if missed:
+            causes: Sequence[PeekCause] = self.memory.peek(missed, stage.at)
+            facts = {id_: cause for (_, id_), cause in zip(missed, causes, strict=True)}
+            self.peeks.append(PeekSeen(seq=stage.seq, facts=facts))
+
+    def _expected(self, probe: Probe, stage: Stage) -> list[str]:
+        truth = self.evaluator.truth
+        return [
+            truth.fact_ids[f]
+            for f in truth.true_of_key(probe.key, stage.index)
+            if truth.told[f] and truth.introduced[f] <= stage.index
+        ]
+
+    def _close_quietly(self) -> None:
+        """After a failure the first error is the one to report."""
+        if self.memory is not None:
+            try:
+                self.memory.close()
+            except Exception:  # noqa: BLE001, S110 - see above
+                pass
+
+
+def _opener(memory: MemoryService | Factory) -> tuple[Factory, bool]:
+    """What opens the memory, and whether it can be opened again."""
+    if isinstance(memory, type) or not hasattr(memory, "apply"):
+        return cast(Factory, memory), True
+    opened = cast(MemoryService, memory)
+    return (lambda: opened), False
+
+
+def _asked_stages(timeline: Timeline, ask_every: int) -> frozenset[int]:
+    asked: set[int] = set()
+    events = 0
+    for stage in timeline.stages:
+        due = events // ask_every
+        events += len(stage.events)
+        if events // ask_every > due:
+            asked.add(stage.index)
+    return frozenset(asked | {len(timeline.stages) - 1}) if timeline.stages else frozenset()
+
+
+def _check(question: Question, answer: Answer) -> None:
+    """Raise MemoryFault where an answer breaks the contract of METRICS.md §2."""
+    told = sum(hit.band != "withhold" for hit in answer.hits)
+    if told > question.k:
+        raise MemoryFault(f"expected at most {question.k} hits, got {told}")
+    facts = [hit.fact for hit in answer.hits if hit.fact is not None]
+    if len(set(facts)) != len(facts):
+        raise MemoryFault("a fact was returned twice in one answer")
+    for hit in answer.hits:
+        if hit.band not in BANDS:
+            raise MemoryFault(f"expected a band of {', '.join(BANDS)}, got {hit.band!r}")
+        if not 0 <= hit.confidence <= 1:
+            raise MemoryFault(f"expected a confidence from 0 to 1, got {hit.confidence!r}")
+        if not math.isfinite(hit.similarity):
+            raise MemoryFault(f"expected a finite similarity, got {hit.similarity!r}")
