@@ -1,0 +1,270 @@
+"""An area of the project world: a few services and their teams, and what a story can do to them.
+
+Facts are *tended* or neglected: tended ones are confirmed every so often while they are true,
+neglected ones never, as in any project. Which is drawn when a fact is told, unless a story says so.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memrot.model import (
+    DAY,
+    NEVER,
+    Cause,
+    ChangeEvent,
+    Fact,
+    FactAdded,
+    FactConfirmed,
+    FactInvalidated,
+    FactMentioned,
+    FactRevised,
+    Instant,
+    Key,
+    Mode,
+    Probe,
+    Reason,
+    Support,
+    Tests,
+    is_announced,
+)
+from memrot.timeline import format_instant
+from memrot_scenarios.present import Present
+from memrot_scenarios.statements import PREDICATES, WINDOWS
+
+HOUR: int = DAY // 24
+
+_TENDED = 0.6
+"""Share of facts that somebody looks after."""
+_CHECK = (0.35, 1.0)
+"""When a tended fact is confirmed, in windows of its domain since it was last seen to be true."""
+_ABSENCE: frozenset[Tests] = frozenset(
+    {"abstention", "forgetting", "cascade", "contradiction", "erasure", "unannounced", "stated_end"}
+)
+"""What a probe may go on testing after the last fact of its key has ended."""
+_AFTER: dict[Cause, Tests] = {"elapsed": "stated_end", "cascaded": "cascade", "contradicted": "contradiction"}
+"""What a question about a dead key tests from then on, by how the key died."""
+
+
+class Log(Struct):
+    """What all areas of a world write to."""
+
+    at: Instant
+    events: list[ChangeEvent] = []
+    facts: int = 0
+
+    @property
+    def seq(self) -> int:
+        """Of the next event."""
+        return len(self.events) + 1
+
+
+class Area:
+    """Services, teams and people, what is true of them, and the questions about it.
+
+    ``horizon``: days that the area's stories have. ``small``: a smoke-sized area. ``examined``:
+    whether questions are asked about it.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        rng: Random,
+        *,
+        services: Sequence[str],
+        teams: Sequence[str],
+        people: Sequence[str],
+        horizon: int,
+        small: bool,
+        examined: bool,
+        exclusive: Sequence[str],
+    ) -> None:
+        self.log = log
+        self.rng = rng
+        self.services = tuple(services)
+        self.teams = tuple(teams)
+        self.people = tuple(people)
+        self.horizon = horizon
+        self.small = small
+        self.examined = examined
+        self.present = Present(exclusive)
+        self.probes: list[Probe] = []
+        self._told: set[str] = set()
+        self._used: dict[Key, list[str]] = {}
+        self._texts: dict[tuple[str, str, str], str] = {}
+        self._due: list[tuple[Instant, int, Fact]] = []
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def add(
+        self,
+        subject: str,
+        predicate: str,
+        value: str | None = None,
+        *,
+        on: Iterable[Fact] = (),
+        support: Support = "all",
+        announced: bool = True,
+        lasts: int | None = None,
+        backdated: int = 0,
+        tended: bool | None = None,
+    ) -> Fact:
+        """Something becomes true, for ``lasts`` days where its end is stated; ``backdated`` days
+        ago, where it is only now written down. Without a value: one that the key never had."""
+        fact = self._fact(subject, predicate, value, on, support, lasts=lasts, shift=-backdated)
+        self.log.events.append(FactAdded(seq=self.log.seq, at=self.log.at, fact=fact, announced=announced))
+        self._introduced(fact, None, announced, tended)
+        return fact
+
+    def revise(
+        self,
+        old: Fact,
+        value: str | None = None,
+        *,
+        on: Iterable[Fact] = (),
+        support: Support = "all",
+        announced: bool = True,
+        starts_in: int = 0,
+        tended: bool | None = None,
+    ) -> Fact:
+        """A fact gives way to another of its key, ``starts_in`` days from now."""
+        fact = self._fact(old.subject, old.predicate, value, on, support, lasts=None, shift=starts_in)
+        revised = FactRevised(seq=self.log.seq, at=self.log.at, previous=old.id, current=fact, announced=announced)
+        self.log.events.append(revised)
+        self._introduced(fact, old, announced, tended)
+        return fact
+
+    def drop(self, fact: Fact, reason: Reason, *, announced: bool = True) -> None:
+        """A fact ends with nothing in its place; all that stood on it falls."""
+        dropped = FactInvalidated(seq=self.log.seq, at=self.log.at, fact=fact.id, reason=reason, announced=announced)
+        self.log.events.append(dropped)
+        self.present.end(fact, dropped.seq, "invalidated")
+
+    def mention(self, fact: Fact) -> None:
+        """Somebody speaks of a fact, true or not, without having looked."""
+        self.log.events.append(FactMentioned(seq=self.log.seq, at=self.log.at, fact=fact.id))
+
+    def tend(self) -> bool:
+        """Confirm the tended facts that are due and still true; whether there were any."""
+        before = self.log.seq
+        while self._due and self._due[0][0] <= self.log.at:
+            fact = heapq.heappop(self._due)[2]
+            if self.present.holds(fact):
+                self.log.events.append(FactConfirmed(seq=self.log.seq, at=self.log.at, fact=fact.id))
+                self._plan_check(fact)
+        return self.log.seq > before
+
+    # --- what is true -------------------------------------------------------------------------
+
+    def now(self, subject: str, predicate: str) -> Fact | None:
+        """The newest true fact of a key."""
+        facts = self.present.of_key(subject, predicate)
+        return facts[-1] if facts else None
+
+    def told_now(self) -> list[Fact]:
+        """Every true fact that the memory was told."""
+        return [fact for fact in self.present.all() if fact.id in self._told]
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def ask(self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", days_ago: int = 0) -> None:
+        """Ask about a key from the last event on; ``days_ago`` for mode ``as_of``."""
+        if not self.examined:
+            return
+        known = PREDICATES[predicate]
+        question = known.past if mode == "history" else self.rng.choice(known.questions)
+        question = question.format(s=subject)
+        as_of = None
+        if mode == "as_of":
+            as_of = self.log.at - days_ago * DAY
+            question = f"As of {format_instant(as_of)[:10]}: {question}"
+        self.probes.append(
+            Probe(
+                id=f"p{len(self.probes) + 1:02}",
+                question=question,
+                subject=subject,
+                predicate=predicate,
+                tests=tests,
+                mode=mode,
+                as_of=as_of,
+                since=len(self.log.events),
+            )
+        )
+
+    def finished_probes(self) -> list[Probe]:
+        """The probes; one whose key died has a second version, which tests that nothing is said."""
+        return [version for probe in self.probes for version in self._versions(probe)]
+
+    # --- within -------------------------------------------------------------------------------
+
+    def _fact(
+        self, subject: str, predicate: str, value: str | None, on: Iterable[Fact], support: Support,
+        *, lasts: int | None, shift: int,
+    ) -> Fact:  # fmt: skip
+        known = PREDICATES[predicate]
+        value = value or self._unused(subject, predicate)
+        used = self._used.setdefault((subject, predicate), [])
+        if value not in used:
+            used.append(value)
+        self.log.facts += 1
+        begins = self.log.at + shift * DAY
+        return Fact(
+            id=f"f{self.log.facts}",
+            subject=subject,
+            predicate=predicate,
+            value=value,
+            domain=known.domain,
+            text=self._text(subject, predicate, value),
+            cardinality="many" if known.many else "one",
+            depends_on=tuple(fact.id for fact in on),
+            support=support,
+            observed_at=min(begins, self.log.at),
+            valid_from=begins,
+            valid_to=NEVER if lasts is None else begins + lasts * DAY,
+        )
+
+    def _unused(self, subject: str, predicate: str) -> str:
+        known = PREDICATES[predicate]
+        pool = {"owner": [f"team {team}" for team in self.teams]}.get(predicate) or known.values or self.services
+        used = self._used.get((subject, predicate), [])
+        true = [fact.value for fact in self.present.of_key(subject, predicate)]
+        fresh = [value for value in pool if value not in used and value != subject]
+        return self.rng.choice(fresh or [value for value in pool if value not in true and value != subject])
+
+    def _text(self, subject: str, predicate: str, value: str) -> str:
+        """The same words for the same statement: to say it again is to say it identically."""
+        statement = (subject, predicate, value)
+        if statement not in self._texts:
+            text = self.rng.choice(PREDICATES[predicate].texts)
+            filled = text.format(s=subject, v=value)
+            self._texts[statement] = filled[0].upper() + filled[1:] if text.startswith("{v}") else filled
+        return self._texts[statement]
+
+    def _introduced(self, fact: Fact, previous: Fact | None, announced: bool, tended: bool | None) -> None:
+        self.present.introduce(fact, previous, len(self.log.events), self.log.at)
+        if announced:
+            self._told.add(fact.id)
+            if self.rng.random() < _TENDED if tended is None else tended:
+                self._plan_check(fact)
+
+    def _plan_check(self, fact: Fact) -> None:
+        least, most = _CHECK
+        hours = round(WINDOWS[fact.domain] * 24 * (least + (most - least) * self.rng.random()))
+        heapq.heappush(self._due, (max(self.log.at, fact.valid_from) + hours * HOUR, self.log.seq, fact))
+
+    def _versions(self, probe: Probe) -> list[Probe]:
+        if probe.tests in _ABSENCE or self.present.of_key(*probe.key):
+            return [probe]
+        ends = [self.present.ended[fact.id] for fact in self.present.facts.values() if fact.key == probe.key]
+        seq, cause = max(ends)
+        versions = [replace(probe, until=seq)]
+        if probe.mode == "current":
+            told = is_announced(self.log.events[seq - 1])
+            tests = _AFTER.get(cause, "forgetting" if told else "unannounced")
+            versions.append(replace(probe, id=f"{probe.id}.2", tests=tests, since=seq, revision=2))
+        return versions

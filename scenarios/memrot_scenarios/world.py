@@ -1,0 +1,138 @@
+"""The project world: areas of a few services each, whose stories write one timeline.
+
+A *story* is a generator over an ``Area``: it changes things, then yields the days until its next
+step. One queue orders the steps of all stories, so that a timeline reads like a project's log. The
+cost of a step does not depend on the size of the world; a bigger world has more areas, opened one
+after another. Only ``random.Random`` seeded from a string decides anything, and instants are whole
+hours: the same seed gives the same bytes everywhere.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from memrot.errors import BadInput
+from memrot.model import DAY, TimePassed
+from memrot.timeline import Header, Timeline, parse_instant
+from memrot_scenarios.area import HOUR, Area, Log
+from memrot_scenarios.lifetimes import Kind, churn
+from memrot_scenarios.statements import DOMAINS, PREDICATES
+from memrot_scenarios.words import PEOPLE, SERVICES, TEAMS
+
+Story: TypeAlias = Iterator[float]
+"""Yields days to wait, from step to step."""
+
+_START = parse_instant("2024-01-08T09:00:00Z")
+_HORIZON = (580, 880)
+"""Least and most days that the stories of an area have."""
+_OPENING = 5
+"""Days between the openings of two areas of a large world."""
+_EVENTS_AN_AREA = 150
+"""Fewer than the events that any scenario's area has."""
+_LEAST = 1000
+"""Events of the smallest large world."""
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """A seeded generator of timelines. A revision stands for one output for every seed and size."""
+
+    id: str
+    revision: int
+    doc: str
+    """Which failure it provokes, why that happens in life, and what the opposite failure is."""
+    script: Callable[[Area], Iterable[Story]]
+    """The stories of one area."""
+    exclusive: tuple[str, ...] = ()
+
+    def generate(self, seed: int, size: str = "default") -> Timeline:
+        """``size``: "smoke", "default", or a number of events (also "large:N"). Raises BadInput."""
+        events = _events(size)
+        rng = Random(f"{self.id}/{self.revision}/{seed}/{size if events is None else events}")
+        log = Log(at=_START + rng.randrange(365) * DAY)
+        areas = [self._area(rng, log, n, size) for n in range(1 if events is None else events // _EVENTS_AN_AREA + 1)]
+        _run(log, [(n * _OPENING * 24, area, self.script(area)) for n, area in enumerate(areas)], events)
+        return Timeline.of(
+            Header(
+                id=self.id, revision=self.revision, seed=seed, domains=DOMAINS, exclusive=self.exclusive,
+                note=f"size {size}",
+            ),
+            log.events[:events],
+            areas[0].finished_probes(),
+        )  # fmt: skip
+
+    def _area(self, rng: Random, log: Log, number: int, size: str) -> Area:
+        small = size == "smoke"
+        services = rng.sample(SERVICES, 6 if small else 8)
+        teams = rng.sample(TEAMS, 4 if small else 5)
+        if number:  # names repeat from area to area
+            services = [f"{service}-{number}" for service in services]
+            teams = [f"{team}-{number}" for team in teams]
+        return Area(
+            log, rng, services=services, teams=teams, people=PEOPLE, horizon=rng.randrange(*_HORIZON),
+            small=small, examined=not number, exclusive=self.exclusive,
+        )  # fmt: skip
+
+
+def _events(size: str) -> int | None:
+    if size in ("smoke", "default"):
+        return None
+    number = size.removeprefix("large:")
+    if not number.isascii() or not number.isdigit() or int(number) < _LEAST:
+        raise BadInput(f"expected a size of smoke, default, or a number of events from {_LEAST}, got {size!r}")
+    return int(number)
+
+
+def _run(log: Log, openings: Sequence[tuple[int, Area, Iterable[Story]]], events: int | None) -> None:
+    """Take the steps of all stories in the order of their time until no story of any area is left
+    within its horizon, or ``events`` have happened."""
+    start = log.at
+    queue: list[tuple[int, int, int, Area, Story]] = []
+    for hour, area, stories in openings:
+        for story in stories:
+            heapq.heappush(queue, (hour, len(queue), hour + area.horizon * 24, area, story))
+    while queue and (events is None or len(log.events) < events):
+        hour, order, last, area, story = queue[0]
+        log.at = start + hour * HOUR
+        area.present.pass_to(log.at, log.seq)
+        before = log.seq
+        wait = next(story, None)
+        if log.seq > before:
+            area.tend()
+        if wait is None or hour + round(wait * 24) > last:
+            heapq.heappop(queue)
+        else:
+            heapq.heapreplace(queue, (hour + max(1, round(wait * 24)), order, last, area, story))
+
+
+# --- stories that every scenario tells -----------------------------------------------------------
+
+
+def quiet(area: Area, moments: int) -> Story:
+    """Now and then nothing changes: somebody confirms what was due, speaks of something, or not even that."""
+    for _ in range(moments):
+        yield area.horizon / moments * (0.5 + 0.9 * area.rng.random())
+        if not area.tend():
+            if area.rng.random() < 0.5:
+                area.mention(area.rng.choice(area.told_now()))
+            else:
+                area.log.events.append(TimePassed(seq=area.log.seq, at=area.log.at))
+
+
+def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> list[Story]:
+    """Single-valued facts of ``keys`` are revised, each when its lifetime is over."""
+    kinds: list[Kind] = [PREDICATES[predicate].holds for _, predicate in keys]
+    gaps = churn(area.rng, kinds, changes, area.horizon * 0.97).gaps
+    return [_renewed(area, key, of_key) for key, of_key in zip(keys, gaps, strict=True)]
+
+
+def _renewed(area: Area, key: tuple[str, str], gaps: Sequence[int]) -> Story:
+    for gap in gaps:
+        yield gap / 24
+        fact = area.now(*key)
+        if fact is not None:
+            area.revise(fact)
