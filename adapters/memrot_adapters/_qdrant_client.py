@@ -29,8 +29,8 @@ def open_store(place: Place, options: Mapping[str, str]) -> QdrantClient:
     try:
         client = qdrant.QdrantClient(url=url, api_key=os.environ.get(API_KEY), check_compatibility=False)
         client.get_collections()
-    except Exception:  # whatever the transport raises, often with the address in it
-        raise Unavailable(f"no Qdrant server answers at {URL}") from None
+    except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
+        raise Unavailable(f"the Qdrant server at {URL} gives {type(error).__name__}") from None
     return QdrantClient(qdrant, client, place, in_memory=False)
 
 
@@ -59,23 +59,26 @@ class QdrantClient:
     def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
         self._index(put)
         models, client = self._models, self._client
-        points = [models.PointStruct(id=point_id(new.id), vector=new.vector.tolist(), payload=payload(new))
-                  for new in put]  # fmt: skip
+        points = [
+            models.PointStruct(id=point_id(new.id), vector=new.vector.tolist(), payload=payload(new))
+            for new in put
+        ]
         for start in range(0, len(points), CHUNK):
             client.upsert(self._name, points[start : start + CHUNK], wait=True)
-        if patch:
-            client.batch_update_points(self._name, [
-                models.SetPayloadOperation(
-                    set_payload=models.SetPayload(payload=dict(fields), points=[point_id(id)], key="fields")
-                )
-                for id, fields in patch.items()
-            ], wait=True)  # fmt: skip
+        patches = [
+            models.SetPayloadOperation(
+                set_payload=models.SetPayload(payload=dict(fields), points=[point_id(old)], key="fields")
+            )
+            for old, fields in patch.items()
+        ]
+        if patches:
+            client.batch_update_points(self._name, patches, wait=True)
         if delete:
-            client.delete(self._name, [point_id(id) for id in delete], wait=True)
+            client.delete(self._name, [point_id(record_id) for record_id in delete], wait=True)
 
     def get(self, ids: Sequence[str]) -> Sequence[Record]:
         found = self._client.retrieve(
-            self._name, [point_id(id) for id in ids], with_payload=True, with_vectors=True
+            self._name, [point_id(record_id) for record_id in ids], with_payload=True, with_vectors=True
         )
         return [record(point) for point in found]
 

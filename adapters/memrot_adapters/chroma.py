@@ -45,8 +45,8 @@ def _connect(chromadb: Any, url: str) -> Any:
             host=parts.hostname or "", port=parts.port or (443 if secure else 8000), ssl=secure,
             settings=_settings(chromadb),
         )  # fmt: skip
-    except Exception:  # chromadb raises its transport's and its own errors here, with the address in them
-        raise Unavailable(f"no Chroma server answers at {URL}") from None
+    except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
+        raise Unavailable(f"the Chroma server at {URL} gives {type(error).__name__}") from None
 
 
 class Chroma:
@@ -81,7 +81,7 @@ class Chroma:
                 metadatas=[dict(record.fields) for record in records],
             )
         for ids in self._chunks(list(patch)):
-            self._collection.update(ids=ids, metadatas=[dict(patch[id]) for id in ids])
+            self._collection.update(ids=ids, metadatas=[dict(patch[record_id]) for record_id in ids])
 
     def get(self, ids: Sequence[str]) -> Sequence[Record]:
         include = ["documents", "metadatas", "embeddings"]
@@ -104,7 +104,7 @@ class Chroma:
             include=["distances"],
         )
         return [
-            [(id, 1.0 - distance) for id, distance in zip(ids, distances, strict=True)]
+            [(record_id, 1.0 - distance) for record_id, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(found["ids"], found["distances"], strict=True)
         ]
 
@@ -137,6 +137,6 @@ def _where(clauses: Where) -> dict[str, Any] | None:
 
 def _records(found: Mapping[str, Any]) -> Iterator[Record]:
     vectors = found["embeddings"]
-    for row, id in enumerate(found["ids"]):
+    for row, record_id in enumerate(found["ids"]):
         vector = np.zeros(0, np.float32) if vectors is None else np.asarray(vectors[row], np.float32)
-        yield Record(id, found["documents"][row], vector, found["metadatas"][row])
+        yield Record(record_id, found["documents"][row], vector, found["metadatas"][row])

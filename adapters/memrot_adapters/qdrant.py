@@ -28,8 +28,8 @@ def open_store(place: Place, options: Mapping[str, str]) -> Store:
     return Edge(backend("qdrant_edge", "qdrant"), place)
 
 
-def point_id(id: str) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, id))
+def point_id(record_id: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, record_id))
 
 
 def payload(record: Record) -> dict[str, Any]:
@@ -78,13 +78,15 @@ class Edge:
         if put:
             points = [edge.Point(point_id(new.id), new.vector.tolist(), payload(new)) for new in put]
             self._shard.update(operation.upsert_points(points))
-        for id, fields in patch.items():
-            self._shard.update(operation.set_payload([point_id(id)], dict(fields), key="fields"))
+        for record_id, fields in patch.items():
+            self._shard.update(operation.set_payload([point_id(record_id)], dict(fields), key="fields"))
         if delete:
-            self._shard.update(operation.delete_points([point_id(id) for id in delete]))
+            self._shard.update(operation.delete_points([point_id(record_id) for record_id in delete]))
 
     def get(self, ids: Sequence[str]) -> Sequence[Record]:
-        found = self._shard.retrieve([point_id(id) for id in ids], with_payload=True, with_vector=True)
+        found = self._shard.retrieve(
+            [point_id(record_id) for record_id in ids], with_payload=True, with_vector=True
+        )
         return [record(point) for point in found]
 
     def scan(self, vectors: bool = False) -> Iterator[Record]:

