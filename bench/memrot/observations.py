@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from memrot.errors import BadInput
-from memrot.model import BANDS, Hit, PeekCause
-from memrot.timeline import read_lines, refuse_newer, write_lines
+from memrot.lines import convert, read_lines, refuse_newer, write_lines
+from memrot.model import Band, Hit, Mark, PeekCause
 
 FORMAT = 1
 
@@ -25,7 +25,11 @@ ECHO = "~"
 """Prefix of the probe id under which a fact's own text was asked back."""
 
 
-class StackId(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of whatever stands in the file as an object: a key that is not known is refused."""
+
+
+class StackId(Entry, frozen=True, kw_only=True):
     adapter: str = ""
     backend: str = ""
     version: str = ""
@@ -37,28 +41,28 @@ class StackId(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class TimelineId(Struct, frozen=True, kw_only=True):
+class TimelineId(Entry, frozen=True, kw_only=True):
     id: str
     revision: int = 1
     seed: int = 0
     digest: str = ""
 
 
-class EmbedderId(Struct, frozen=True, kw_only=True):
+class EmbedderId(Entry, frozen=True, kw_only=True):
     name: str = ""
     fingerprint: str = ""
     lexical: bool = False
 
 
-class Head(Struct, frozen=True, kw_only=True, tag_field="type", tag="observations"):
+class Head(Entry, frozen=True, kw_only=True, tag_field="type", tag="observations"):
     timeline: TimelineId
     format: int = FORMAT
     cell: str = ""
     suite: str = ""
     stack: StackId = StackId()
     embedder: EmbedderId = EmbedderId()
-    k: int = 5
-    forget_within: int = 3
+    k: Annotated[int, Meta(ge=1)] = 5
+    forget_within: Annotated[int, Meta(ge=1)] = 3
     machine: dict[str, Any] = {}
     started: str = ""
 
@@ -70,7 +74,7 @@ class Asked(Struct, frozen=True, array_like=True):
     hits: tuple[Hit, ...]
 
 
-class StageSeen(Struct, frozen=True, kw_only=True, tag_field="type", tag="stage"):
+class StageSeen(Entry, frozen=True, kw_only=True, tag_field="type", tag="stage"):
     seq: int
     asked: tuple[Asked, ...] = ()
     unsupported: dict[str, str] = {}
@@ -79,18 +83,18 @@ class StageSeen(Struct, frozen=True, kw_only=True, tag_field="type", tag="stage"
     answer_ms: float | None = None
 
 
-class ErrorSeen(Struct, frozen=True, kw_only=True, tag_field="type", tag="error"):
+class ErrorSeen(Entry, frozen=True, kw_only=True, tag_field="type", tag="error"):
     seq: int
     during: str
     error: str
 
 
-class PeekSeen(Struct, frozen=True, kw_only=True, tag_field="type", tag="peek"):
+class PeekSeen(Entry, frozen=True, kw_only=True, tag_field="type", tag="peek"):
     seq: int
     facts: dict[str, PeekCause]
 
 
-class Footer(Struct, frozen=True, kw_only=True, tag_field="type", tag="footer"):
+class Footer(Entry, frozen=True, kw_only=True, tag_field="type", tag="footer"):
     outcome: Outcome
     stages: int = 0
     asked: int = 0
@@ -108,7 +112,39 @@ class Observations(Struct, frozen=True, kw_only=True):
     footer: Footer | None = None
 
 
-_Line: TypeAlias = StageSeen | ErrorSeen | PeekSeen | Footer
+class _Hit(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A hit as a file holds it: everything but the mark is given."""
+
+    fact: str | None
+    similarity: float
+    confidence: Annotated[float, Meta(ge=0, le=1)]
+    band: Band
+    mark: Mark | None = None
+
+
+class _Asked(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    probe: str
+    hits: tuple[_Hit, ...]
+
+
+class _Stage(Entry, frozen=True, kw_only=True, tag_field="type", tag="stage"):
+    seq: int
+    asked: tuple[_Asked, ...] = ()
+    unsupported: dict[str, str] = {}
+    apply_ms: float | None = None
+    answer_ms: float | None = None
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "type": ("stage", "error", "peek", "footer"),
+    "outcome": get_args(Outcome),
+    "3": get_args(Band),
+    "4": get_args(Mark),
+    "...": get_args(PeekCause),
+}
+"""What may stand where a path ends, for messages: a hit's band has the index 3."""
+
+_Line: TypeAlias = _Stage | ErrorSeen | PeekSeen | Footer
 
 
 def write(path: Path, seen: Observations) -> None:
@@ -121,47 +157,59 @@ def read(path: Path) -> Observations:
     file = str(path)
     head: Head | None = None
     footer: Footer | None = None
-    kinds: dict[type, list[Any]] = {StageSeen: [], ErrorSeen: [], PeekSeen: []}
+    stages: list[StageSeen] = []
+    errors: list[ErrorSeen] = []
+    peeks: list[PeekSeen] = []
     for number, raw in read_lines(path):
-        try:
-            if head is None:
-                if raw.get("type") != "observations":
-                    raise BadInput("no header: expected a first line of type 'observations'", file=file, line=number)
-                refuse_newer(raw, FORMAT, file=file, line=number)
-                head = msgspec.convert(raw, Head)
-                continue
-            if footer is not None:
-                raise BadInput("a line after the footer: expected none", file=file, line=number)
-            if raw.get("type") == "stage":
-                raw["asked"] = [[probe, [_hit(hit) for hit in hits]] for probe, hits in raw.get("asked", ())]
-            line = msgspec.convert(raw, _Line)
-        except (msgspec.ValidationError, TypeError, ValueError) as error:
-            raise BadInput(str(error), file=file, line=number) from None
-        if isinstance(line, Footer):
-            footer = line
-        else:
-            kinds[type(line)].append(line)
+        if head is None:
+            head = _head(raw, file, number)
+            continue
+        if footer is not None:
+            raise BadInput("a line after the footer: expected none", file=file, line=number)
+        match convert(raw, _Line, _CHOICES, file=file, line=number):
+            case _Stage() as stage:
+                if stages and stage.seq <= stages[-1].seq:
+                    what = f"stage {stage.seq} after stage {stages[-1].seq}: expected the order of 'seq'"
+                    raise BadInput(what, file=file, line=number)
+                stages.append(_seen(stage, file, number))
+            case ErrorSeen() as error:
+                errors.append(error)
+            case PeekSeen() as peek:
+                peeks.append(peek)
+            case Footer() as last:
+                footer = last
     if head is None:
-        raise BadInput("no header: expected a first line of type 'observations', found an empty file", file=file)
+        what = "no header: expected a first line of type 'observations', found an empty file"
+        raise BadInput(what, file=file)
     return Observations(
-        head=head,
-        stages=tuple(kinds[StageSeen]),
-        errors=tuple(kinds[ErrorSeen]),
-        peeks=tuple(kinds[PeekSeen]),
-        footer=footer,
+        head=head, stages=tuple(stages), errors=tuple(errors), peeks=tuple(peeks), footer=footer
     )
 
 
-def _hit(raw: list[Any]) -> dict[str, Any]:
-    fact, similarity, confidence, band, *mark = raw
-    if band not in BANDS:
-        raise ValueError(f"expected a band of {', '.join(BANDS)}, got {band!r}")
-    if not 0 <= confidence <= 1:
-        raise ValueError(f"expected a confidence from 0 to 1, got {confidence!r}")
-    return {
-        "fact": fact, "similarity": similarity, "confidence": confidence, "band": band,
-        "mark": mark[0] if mark else None,
-    }  # fmt: skip
+def _head(raw: dict[str, Any], file: str, line: int) -> Head:
+    if raw.get("type") != "observations":
+        raise BadInput("no header: expected a first line of type 'observations'", file=file, line=line)
+    refuse_newer(raw, FORMAT, file=file, line=line)
+    head: Head = convert(raw, Head, {}, file=file, line=line)
+    return head
+
+
+def _seen(stage: _Stage, file: str, line: int) -> StageSeen:
+    if len({asked.probe for asked in stage.asked}) < len(stage.asked):
+        raise BadInput(f"a probe is asked twice at stage {stage.seq}", file=file, line=line)
+    return StageSeen(
+        seq=stage.seq,
+        asked=tuple(
+            Asked(
+                asked.probe,
+                tuple(Hit(h.fact, h.similarity, h.confidence, h.band, h.mark) for h in asked.hits),
+            )
+            for asked in stage.asked
+        ),
+        unsupported=stage.unsupported,
+        apply_ms=stage.apply_ms,
+        answer_ms=stage.answer_ms,
+    )
 
 
 def _lines(seen: Observations) -> Iterator[str]:
@@ -171,16 +219,12 @@ def _lines(seen: Observations) -> Iterator[str]:
     for line in middle:
         raw = msgspec.to_builtins(line)
         if isinstance(line, StageSeen):
-            raw["asked"] = [
-                [
-                    asked.probe,
-                    [
-                        [hit.fact, hit.similarity, hit.confidence, hit.band, *([hit.mark] if hit.mark else [])]
-                        for hit in asked.hits
-                    ],
-                ]
-                for asked in line.asked
-            ]
+            raw["asked"] = [[asked.probe, [_written(hit) for hit in asked.hits]] for asked in line.asked]
         yield msgspec.json.encode(raw).decode()
     if seen.footer is not None:
         yield msgspec.json.encode(seen.footer).decode()
+
+
+def _written(hit: Hit) -> list[Any]:
+    mark = [hit.mark] if hit.mark is not None else []
+    return [hit.fact, hit.similarity, hit.confidence, hit.band, *mark]

