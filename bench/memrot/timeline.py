@@ -19,13 +19,13 @@ from msgspec import Struct
 from memrot.errors import BadInput
 from memrot.lines import (
     convert,
+    format_instant,
     nfc,
     parse_instant,
     read_lines,
     refuse_newer,
     write_lines,
 )
-from memrot.lines import format_instant as format_instant  # scenarios write dates with it
 from memrot.model import (
     AT_EVENT,
     Cardinality,
@@ -46,6 +46,8 @@ from memrot.model import (
     is_announced,
     names,
 )
+
+__all__ = ["FORMAT", "Domain", "Header", "Stage", "Timeline", "format_instant", "read"]
 
 FORMAT = 1
 
