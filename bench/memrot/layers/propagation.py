@@ -33,10 +33,13 @@ class Propagation(Layer):
 
 
 def ended_later(question: Question, at: Instant) -> Sequence[Clause]:
-    """The one condition of every layer that ends facts."""
+    """The condition of every layer that ends facts; a look back also needs the stated interval."""
     if question.mode == "history":
         return ()
-    return (Clause("ended_at", "gt", at if question.as_of is None else question.as_of),)
+    if question.as_of is None:
+        return (Clause("ended_at", "gt", at),)
+    then = question.as_of
+    return (Clause("valid_from", "le", then), Clause("valid_to", "gt", then), Clause("ended_at", "gt", then))
 
 
 def _invalidate(event: FactInvalidated, view: View) -> Iterable[Edit]:
