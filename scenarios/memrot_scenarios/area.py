@@ -177,8 +177,10 @@ class Area:
         if not self.examined:
             return
         known = PREDICATES[predicate]
-        question = known.past if mode == "history" else self.rng.choice(known.questions)
-        question = question.format(s=subject)
+        asked = [probe.question for probe in self.probes]
+        templates = (known.past,) if mode == "history" else known.questions
+        fresh = [text for template in templates if (text := template.format(s=subject)) not in asked]
+        question = self.rng.choice(fresh)
         as_of = None
         if mode == "as_of":
             as_of = self.log.at - days_ago * DAY

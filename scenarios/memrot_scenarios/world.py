@@ -10,22 +10,18 @@ hours: the same seed gives the same bytes everywhere.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import TypeAlias
 
 from msgspec import Struct
 
 from memrot.errors import BadInput
-from memrot.model import DAY, TimePassed
+from memrot.model import DAY
 from memrot.timeline import Header, Timeline, parse_instant
 from memrot_scenarios.area import HOUR, Area, Log
-from memrot_scenarios.lifetimes import Kind, churn
-from memrot_scenarios.statements import DOMAINS, PREDICATES
+from memrot_scenarios.stories import Story
+from memrot_scenarios.statements import DOMAINS
 from memrot_scenarios.words import PEOPLE, SERVICES, TEAMS
-
-Story: TypeAlias = Iterator[float]
-"""Yields days to wait, from step to step."""
 
 _START = parse_instant("2024-01-08T09:00:00Z")
 _HORIZON = (580, 880)
@@ -107,32 +103,3 @@ def _run(log: Log, openings: Sequence[tuple[int, Area, Iterable[Story]]], events
             heapq.heappop(queue)
         else:
             heapq.heapreplace(queue, (hour + max(1, round(wait * 24)), order, last, area, story))
-
-
-# --- stories that every scenario tells -----------------------------------------------------------
-
-
-def quiet(area: Area, moments: int) -> Story:
-    """Now and then nothing changes: somebody confirms what was due, speaks of something, or not even that."""
-    for _ in range(moments):
-        yield area.horizon / moments * (0.5 + 0.9 * area.rng.random())
-        if not area.tend():
-            if area.rng.random() < 0.5:
-                area.mention(area.rng.choice(area.told_now()))
-            else:
-                area.log.events.append(TimePassed(seq=area.log.seq, at=area.log.at))
-
-
-def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> list[Story]:
-    """Single-valued facts of ``keys`` are revised, each when its lifetime is over."""
-    kinds: list[Kind] = [PREDICATES[predicate].holds for _, predicate in keys]
-    gaps = churn(area.rng, kinds, changes, area.horizon * 0.97).gaps
-    return [_renewed(area, key, of_key) for key, of_key in zip(keys, gaps, strict=True)]
-
-
-def _renewed(area: Area, key: tuple[str, str], gaps: Sequence[int]) -> Story:
-    for gap in gaps:
-        yield gap / 24
-        fact = area.now(*key)
-        if fact is not None:
-            area.revise(fact)

@@ -1,0 +1,110 @@
+"""Requirements are dropped, and nothing takes their place.
+
+Provokes: the old constraint is still enforced. In life a requirement is dropped in a meeting: there
+is no new value whose arrival could push the old one out, so that a memory which only ever replaces
+keeps it for ever; what existed for its sake (the audit log's target, the pager rota of an uptime
+promise) goes with it. "I don't know" is then the right answer. Exemptions end by a date they state.
+
+The opposite failure: constraints that are in force are dropped with their neighbours, and the
+service breaks one of them.
+"""
+
+from __future__ import annotations
+
+from memrot.model import Key, Reason, Tests
+from memrot_scenarios.area import Area
+from memrot_scenarios.lifetimes import around
+from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.world import Scenario
+
+_STANDING = (("audit", "logs"), ("uptime", "oncall"), ("retention", "backup"))
+"""A requirement, and what exists for its sake."""
+_REASONS: tuple[Reason, ...] = ("dropped", "dropped", "obsolete")
+
+
+def _script(area: Area) -> list[Story]:
+    one, two, three, four, *calm = area.services
+    dropped = [
+        (one, "audit"), (two, "uptime"), (three, "retention"), (one, "quota"), (two, "payload"),
+        (three, "latency"), (four, "residency"), (four, "accessibility"), (one, "encryption"),
+        (two, "support"), (three, "audit"), (four, "retention"), (calm[0], "accessibility"),
+    ][: 9 if area.small else 13]  # fmt: skip
+    revived = [(three, "quota"), (two, "residency")]
+    tightened = [
+        (one, "latency"), (two, "encryption"), (three, "payload"), (four, "quota"), (one, "support"),
+        (two, "latency"), (three, "encryption"), (four, "uptime"), (one, "owner"), (two, "owner"), (four, "oncall"),
+    ]  # fmt: skip
+    fallen = [(one, "logs"), (two, "oncall"), (three, "backup")]
+    asked: dict[Key, Tests] = {
+        **dict.fromkeys(dropped[:6], "abstention"),
+        **dict.fromkeys(dropped[6:9], "forgetting"),
+        **dict.fromkeys(revived, "flip_flop"),
+        **dict.fromkeys(fallen, "cascade"),
+        **dict.fromkeys(tightened[:4], "revision"),
+        **dict.fromkeys(((one, "owner"), (four, "oncall")), "revision"),
+        **{(calm[0], name): "preservation" for name in ("audit", "latency", "retention", "oncall")},
+        **{(calm[1], name): "preservation" for name in ("quota", "payload", "uptime")},
+    }
+    lines = {
+        service: [
+            *(Line(name) for name in ("audit", "uptime", "retention", "quota", "payload", "latency")),
+            *(Line(name) for name in (("residency", "accessibility") if n % 2 else ("encryption", "support"))),
+            *(Line(name, on=(root,)) for root, name in _STANDING),
+            Line("owner"),
+        ]
+        for n, service in enumerate(area.services)
+    }
+    for service, name in (*dropped, *revived, *tightened):
+        if name not in [line.predicate for line in lines[service]]:
+            lines[service].append(Line(name))
+    return [
+        writing(area, pages(lines, asked)),
+        quiet(area, 7 if area.small else 10),
+        *(_dropped(area, key, n / len(dropped)) for n, key in enumerate(dropped)),
+        *(_revived(area, key) for key in revived),
+        *(_exempt(area, service) for service in (three, calm[0])),
+        _never_so(area, calm[1]),
+        _silently(area, (four, "oncall")),
+        *background(area, tightened, 16 if area.small else 26),
+    ]
+
+
+def _dropped(area: Area, key: Key, share: float) -> Story:
+    yield within(area, 0.04 + 0.75 * share, 0.16 + 0.75 * share)
+    if (old := area.now(*key)) is not None:
+        area.drop(old, area.rng.choice(_REASONS))
+
+
+def _revived(area: Area, key: Key) -> Story:
+    """Dropped, and months later imposed again, by another limit."""
+    yield within(area, 0.1, 0.3)
+    if (old := area.now(*key)) is not None:
+        area.drop(old, "dropped")
+        yield around(area.rng, 120)
+        area.add(*key)
+
+
+def _exempt(area: Area, service: str) -> Story:
+    """An exemption for some months, with its end stated from the start."""
+    yield within(area, 0.1, 0.5)
+    area.add(service, "waiver", lasts=area.rng.randrange(45, 120))
+    area.ask(service, "waiver", "stated_end")
+
+
+def _never_so(area: Area, service: str) -> Story:
+    """A requirement was written down by mistake, and is taken back."""
+    yield within(area, 0.2, 0.4)
+    mistaken = area.add(service, "encryption" if area.now(service, "encryption") is None else "residency")
+    area.ask(*mistaken.key, "forgetting")
+    yield around(area.rng, 30)
+    if area.present.holds(mistaken):
+        area.drop(mistaken, "retracted")
+
+
+def _silently(area: Area, key: Key) -> Story:
+    yield within(area, 0.4, 0.6)
+    if (old := area.now(*key)) is not None:
+        area.revise(old, announced=False)
+
+
+SCENARIO = Scenario(id="project/requirement-drop", revision=1, doc=__doc__ or "", script=_script)
