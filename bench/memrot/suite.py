@@ -1,0 +1,60 @@
+"""The exam's fixed parts: which stacks sit which timelines, by profile.
+
+``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries
+every layer set on every backend.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from memrot.errors import BadInput
+
+VERSION = "1.0.0"
+"""Moves when a profile, or anything else about how cells are measured, changes a number."""
+
+VENDORS = ("chroma", "qdrant", "redis", "mem0")
+HARD = "ttl[hard]+supersession+propagation"
+FACTORIAL = (
+    "", "overwrite", "ttl", "supersession", "propagation", "ttl+supersession", "ttl+propagation",
+    "supersession+propagation", "all", HARD,
+)  # fmt: skip
+"""Every set of the three layers, what many deployments do instead, and hard expiry."""
+
+LIFETIMES = ("ttl[x0.5]", "ttl[x2]", "ttl[x0.5]+supersession+propagation", "ttl[x2]+supersession+propagation")
+"""TTLs a factor of two either way: no TTL may win because it equals a domain's window."""
+
+SCENARIOS = (
+    "project/service-rewrite", "project/reorg", "project/reversal", "project/requirement-drop",
+    "project/boundary-shift", "project/unannounced",
+)  # fmt: skip
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    stacks: tuple[str, ...]
+    scenarios: tuple[str, ...] = SCENARIOS
+    seeds: int = 5
+    k: int = 5
+
+
+def _over(adapters: tuple[str, ...], layer_sets: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}+{layers}" if layers else name for name in adapters for layers in layer_sets)
+
+
+PROFILES: dict[str, Profile] = {
+    "smoke": Profile(
+        stacks=_over(("exact", *VENDORS), ("", "all")),
+        scenarios=("project/reorg", "project/boundary-shift"),
+        seeds=1,
+    ),
+    "default": Profile(stacks=_over(("exact",), FACTORIAL) + _over(VENDORS, ("", "overwrite", "all"))),
+    "full": Profile(
+        stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
+    ),
+}
+
+
+def profile(name: str) -> Profile:
+    if name not in PROFILES:
+        raise BadInput(f"unknown profile {name!r}: expected one of {', '.join(PROFILES)}")
+    return PROFILES[name]
