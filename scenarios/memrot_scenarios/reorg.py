@@ -20,19 +20,20 @@ from memrot_scenarios.lifetimes import LAG_DAYS, around
 from memrot_scenarios.stories import WRITTEN, Line, Story, background, quiet, within, writing
 from memrot_scenarios.world import Scenario
 
-_BOARDS = ("the security board", "the architecture board", "the incident board")
+_BOARDS = ("the security board", "the architecture board")
 
 
 def _script(area: Area) -> list[Story]:
     movable = area.services[: 3 if area.small else 5]
     steady = area.services[len(movable) :]
     teams = [f"team {team}" for team in area.teams]
-    chairs = area.rng.sample(area.people, 2)
+    boards = {teams[-1]: _BOARDS[:1], teams[-2]: _BOARDS[1:]}
     pages: dict[str, Sequence[Line]] = {
         team: [
             Line("head", "revision" if team in teams[:2] else "preservation" if team == teams[2] else None),
             Line("channel"),
             *(Line("member", "sets" if n == 2 and team in teams[:2] else None) for n in range(3)),
+            *(Line("hosts", "contradiction", value=board) for board in boards.get(team, ())),
         ]
         for team in teams
     }
@@ -41,7 +42,7 @@ def _script(area: Area) -> list[Story]:
             Line("owner", "future_start" if service == movable[-1] else "revision"),
             Line("oncall", "revision"),
             Line("lead", "revision" if service in movable[:2] else None),
-            Line("channel", "preservation" if service == movable[0] else None),
+            Line("channel"),
             Line("latency"),
             Line("region"),
         ]
@@ -54,8 +55,6 @@ def _script(area: Area) -> list[Story]:
             Line("language"),
             Line("uptime", "preservation" if service == steady[1] else None),
         ]
-    for chair, board in zip(chairs, _BOARDS, strict=False):
-        pages[chair] = [Line("chairs", "contradiction", value=board)]
     bursts = (0.2, 0.6) if area.small else (0.12, 0.42, 0.74)
     return [
         writing(area, pages),
@@ -63,7 +62,7 @@ def _script(area: Area) -> list[Story]:
         *(_burst(area, share, movable, teams, ahead=n == 1) for n, share in enumerate(bursts)),
         *(_reviewing(area, service, team) for service, team in zip(movable, teams, strict=False)),
         *(_leaving(area, team, share) for share, team in ((0.1, teams[0]), (0.3, teams[1]), (0.5, teams[0]), (0.7, teams[1]))),
-        *(_chaired(area, board, share) for board, share in zip(_BOARDS, (0.25, 0.55), strict=False)),
+        *(_hosted(area, board, team, share) for board, team, share in zip(_BOARDS, teams, (0.25, 0.55), strict=False)),
         _imported(area, movable[0]),
         _unnoticed(area, movable[2]),
         *background(
@@ -121,10 +120,10 @@ def _leaving(area: Area, team: str, share: float) -> Story:
             area.add(service, "reviewer", joined.value, on=[joined])
 
 
-def _chaired(area: Area, board: str, share: float) -> Story:
-    """A board gets a new chair; the sentence does not name the old one."""
+def _hosted(area: Area, board: str, team: str, share: float) -> Story:
+    """A board, of which there is one, moves to another team; the sentence does not name the old host."""
     yield within(area, share, share + 0.2)
-    area.add(area.rng.choice(area.people), "chairs", board)
+    area.add(team, "hosts", board)
 
 
 def _imported(area: Area, service: str) -> Story:
@@ -149,4 +148,4 @@ def _remembered(area: Area, service: str) -> Story:
     area.ask(service, "owner", "history", mode="history")
 
 
-SCENARIO = Scenario(id="project/reorg", revision=1, doc=__doc__ or "", script=_script, exclusive=("chairs",))
+SCENARIO = Scenario(id="project/reorg", revision=1, doc=__doc__ or "", script=_script, exclusive=("hosts",))

@@ -65,7 +65,7 @@ def _script(area: Area) -> list[Story]:
         *(_exempt(area, service) for service in (three, calm[0])),
         _never_so(area, calm[1]),
         _silently(area, (four, "oncall")),
-        *background(area, tightened, 16 if area.small else 26),
+        *background(area, tightened, 23 if area.small else 38),
     ]
 
 

@@ -55,7 +55,6 @@ def _script(area: Area) -> list[Story]:
         _unnoticed(area, (three, "oncall")),
         *background(area, drifting, 14 if area.small else 26),
         _remembered(area, rapid[0], 0.6),
-        _remembered(area, slow[1], 0.75),
         _remembered(area, slow[3], 0.8),
     ]
 

@@ -29,12 +29,12 @@ def _script(area: Area) -> list[Story]:
             Line("framework", "cascade" if service in rewritten else None, on=("language",)),
             Line("test_runner", "cascade" if service in rewritten[:2] else None, on=("language",)),
             Line("database", "revision" if service in migrated else None),
-            Line("driver", "cascade" if service in migrated[:2] else None, on=("database",)),
+            Line("driver", "cascade" if service in migrated[:1] else None, on=("database",)),
             Line("backup", "cascade" if service in migrated[1:] else None, on=("database",)),
             Line("region", "revision" if service in moved else None),
             Line("owner", "revision" if service in busy[:1] else None),
             Line("oncall", "revision" if service in busy[1:2] else None),
-            Line("image", "revision" if service in busy[:2] else None),
+            Line("image", "revision" if service in busy[:1] else None),
             Line("latency", "preservation" if service in busy[2:3] else None),
         ]
         for service in busy
@@ -44,7 +44,7 @@ def _script(area: Area) -> list[Story]:
             Line("language", "preservation"),
             Line("database", "preservation"),
             Line("region", "preservation"),
-            Line("owner", "preservation"),
+            Line("owner", "preservation" if service == calm else None),
             Line("auth"),
             Line("protocol"),
             Line("note", "over_propagation", value=other),
@@ -59,7 +59,7 @@ def _script(area: Area) -> list[Story]:
         *background(
             area,
             [*((service, name) for service in busy[:3] for name in ("image", "owner", "oncall"))],
-            10 if area.small else 20,
+            21 if area.small else 29,
         ),
         _remembered(area, rewritten[0], "language"),
     ]

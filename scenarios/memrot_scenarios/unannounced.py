@@ -34,7 +34,7 @@ def _script(area: Area) -> list[Story]:
     asked: dict[Key, Tests] = {
         **dict.fromkeys((*revised, *ended, *learnt), "unannounced"),
         **dict.fromkeys(confirmed, "over_forgetting"),
-        **dict.fromkeys(announced[:6], "revision"),
+        **dict.fromkeys(announced[:5], "revision"),
         **dict.fromkeys([(calm[0], "latency"), (calm[1], "quota"), (calm[0], "database")], "preservation"),
     }
     usual = ("owner", "oncall", "lead", "channel", *_TECH, "latency", "quota", "payload")
@@ -48,7 +48,7 @@ def _script(area: Area) -> list[Story]:
         *(_ended(area, key, replaced=True) for key in revised),
         *(_ended(area, key, replaced=False) for key in ended),
         *(_learnt(area, key) for key in learnt),
-        *background(area, announced, 20 if area.small else 30),
+        *background(area, announced, 26 if area.small else 38),
     ]
 
 
