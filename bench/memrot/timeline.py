@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, get_args
 
@@ -47,11 +47,12 @@ from memrot.model import (
     names,
 )
 
-__all__ = ["FORMAT", "Domain", "Header", "Stage", "Timeline", "format_instant", "read"]
+__all__ = ["FORMAT", "Domain", "Header", "Stage", "Timeline", "format_instant", "parse_instant", "read"]
 
 FORMAT = 1
 
 _INSTANTS = ("at", "observed_at", "valid_from", "valid_to", "as_of")
+_OF_EVENT = ("observed_at", "valid_from")
 _FACTS = ("fact", "current")
 _SILENCEABLE = ("fact_added", "fact_revised", "fact_invalidated")
 _TYPES = (
@@ -219,29 +220,32 @@ def _parsed(raw: dict[str, Any], path: str = "$") -> dict[str, Any]:
 
 def _wire(value: Value) -> dict[str, Any]:
     """A file's object: defaults left out, instants as text, whole floats as whole numbers."""
-    raw: dict[str, Any] = msgspec.to_builtins(value)
-    if isinstance(value, Header):
-        return {"type": "timeline", "format": FORMAT} | {name: _whole(item) for name, item in raw.items()}
-    if isinstance(value, FactAdded | FactRevised):
-        name = "fact" if isinstance(value, FactAdded) else "current"
-        fact = {
-            field: content
-            for field, content in raw[name].items()
-            if field not in ("observed_at", "valid_from") or content != value.at
-        }
-        raw[name] = _formatted(fact)
-    return {name: _whole(item) for name, item in _formatted(raw).items()}
+    raw = _stated(value, value.at if isinstance(value, FactAdded | FactRevised) else None)
+    return {"type": raw["type"], "format": FORMAT, **raw} if isinstance(value, Header) else raw
 
 
-def _formatted(raw: dict[str, Any]) -> dict[str, Any]:
-    """Ms to RFC 3339."""
-    return {name: format_instant(value) if name in _INSTANTS else value for name, value in raw.items()}
+def _stated(value: Value, at: Instant | None = None) -> dict[str, Any]:
+    tag = value.__struct_config__.tag
+    raw: dict[str, Any] = {} if tag is None else {"type": tag}
+    for name, default in _defaults(type(value)):
+        content = getattr(value, name)
+        if content == default or (name in _OF_EVENT and content == at):
+            continue
+        if name in _INSTANTS:
+            raw[name] = format_instant(content)
+        elif isinstance(content, Value):
+            raw[name] = _stated(content, at)
+        elif isinstance(content, dict):
+            raw[name] = {key: _stated(item) for key, item in content.items()}
+        else:
+            raw[name] = int(content) if isinstance(content, float) and content.is_integer() else content
+    return raw
 
 
-def _whole(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _whole(item) for name, item in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+@cache
+def _defaults(kind: type[Value]) -> tuple[tuple[str, Any], ...]:
+    """Each field with its default; ``omit_defaults`` compares by identity, and so keeps an equal value."""
+    return tuple((field.name, field.default) for field in msgspec.structs.fields(kind))
 
 
 # --- what is refused -------------------------------------------------------------------------
