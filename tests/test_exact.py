@@ -15,7 +15,9 @@ from memrot.memory import Clause, Place, Query, Record
 
 DIM = 4
 VECTORS = st.lists(st.integers(-3, 3), min_size=DIM, max_size=DIM).filter(any)
-STEPS = st.lists(st.tuples(st.sampled_from("pmd"), st.integers(0, 9), VECTORS, st.integers(0, 5)), max_size=40)
+STEPS = st.lists(
+    st.tuples(st.sampled_from("pmd"), st.integers(0, 9), VECTORS, st.integers(0, 5)), max_size=40
+)
 
 
 @given(steps=STEPS, bound=st.integers(0, 5), k=st.integers(1, 12))
@@ -35,7 +37,11 @@ def test_search_equals_a_plain_scan(steps: list[tuple[str, int, list[int], int]]
             store.write([], {}, [id_])
             del kept[id_]
     query = np.array([1, 2, 0, 1], np.float32)
-    for op, matching in (("gt", lambda n: n > bound), ("le", lambda n: n <= bound), ("eq", lambda n: n == bound)):
+    for op, matching in (
+        ("gt", lambda n: n > bound),
+        ("le", lambda n: n <= bound),
+        ("eq", lambda n: n == bound),
+    ):
         found = store.search([Query("q", query)], [Clause("n", op, bound)], k)[0]  # type: ignore[arg-type]
         cosines = {
             id_: float(query @ np.array(v) / np.linalg.norm(query) / np.linalg.norm(v))

@@ -7,23 +7,35 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given, settings
 from msgspec import structs
-from random_timelines import timelines
 
 from memrot.errors import BadInput
 from memrot.layers import Ttl, parse
 from memrot.layers.base import Entry, Layer
 from memrot.ledger import Ledger, Plan
 from memrot.memory import Clause
-from memrot.model import DAY, Fact, FactAdded, FactConfirmed, FactInvalidated, FactMentioned, FactRevised, Question
+from memrot.model import (
+    DAY,
+    Fact,
+    FactAdded,
+    FactConfirmed,
+    FactInvalidated,
+    FactMentioned,
+    FactRevised,
+    Question,
+    TimePassed,
+    introduces,
+)
 from memrot.model import FactRevised as Revised
-from memrot.model import TimePassed, introduces
 from memrot.timeline import Domain, Header, Stage, Timeline, parse_instant
 from memrot.truth import GroundTruth
+from random_timelines import timelines
 
 STATED_ENDS = Ttl({})
 
 
-def replay(timeline: Timeline, layers: Sequence[Layer], *, restart: bool = False) -> Iterator[tuple[Stage, set[str]]]:
+def replay(
+    timeline: Timeline, layers: Sequence[Layer], *, restart: bool = False
+) -> Iterator[tuple[Stage, set[str]]]:
     """Stage by stage, the ids that the layers would let an answer contain."""
     ledger = Ledger()
     for stage in timeline.stages:
@@ -127,7 +139,9 @@ def test_overwrite_keeps_one_record_a_key_and_the_last_to_arrive_wins() -> None:
 
 def test_overwrite_leaves_sets_alone() -> None:
     timeline = timeline_of(
-        (0, fact("a", "redis", cardinality="many")), (1, fact("b", "kafka", cardinality="many")), (2, invalidates("a"))
+        (0, fact("a", "redis", cardinality="many")),
+        (1, fact("b", "kafka", cardinality="many")),
+        (2, invalidates("a")),
     )
     assert live(timeline, "overwrite") == ["a", "ab", "b"]
 
@@ -135,7 +149,11 @@ def test_overwrite_leaves_sets_alone() -> None:
 def test_supersession_ends_the_named_and_the_contradicted_but_not_for_a_late_arrival() -> None:
     late = fact("d", "Perl", valid_from=START - 900 * DAY)
     timeline = timeline_of(
-        (0, fact("a", "Node")), (1, revises("a", fact("b", "Go"))), (2, fact("c", "Rust")), (3, late), (4, invalidates("c"))
+        (0, fact("a", "Node")),
+        (1, revises("a", fact("b", "Go"))),
+        (2, fact("c", "Rust")),
+        (3, late),
+        (4, invalidates("c")),
     )
     assert live(timeline, "supersession") == ["a", "b", "c", "c", "c"]
 
@@ -157,13 +175,22 @@ def test_supersession_knows_exclusive_predicates() -> None:
 def test_propagation_fells_what_stood_on_an_ended_fact() -> None:
     a, b = fact("a", "v1"), fact("b", "x", predicate="p", depends_on=("a",))
     either = fact("c", "x", predicate="q", depends_on=("a", "d"), support="any")
-    timeline = timeline_of((0, a), (1, b), (2, fact("d", "y", predicate="r")), (3, either), (4, invalidates("a")), (5, invalidates("d")))
+    timeline = timeline_of(
+        (0, a),
+        (1, b),
+        (2, fact("d", "y", predicate="r")),
+        (3, either),
+        (4, invalidates("a")),
+        (5, invalidates("d")),
+    )
     assert live(timeline, "propagation") == ["a", "ab", "abd", "abcd", "cd", ""]
 
 
 def test_propagation_bounds_a_dependant_by_its_supports_stated_end() -> None:
     booking = fact("a", "Hilton", valid_to=START + 5 * DAY)
-    timeline = timeline_of((0, booking), (1, fact("b", "room 4", predicate="room", depends_on=("a",))), (6, passes()))
+    timeline = timeline_of(
+        (0, booking), (1, fact("b", "room 4", predicate="room", depends_on=("a",))), (6, passes())
+    )
     assert live(timeline, "propagation") == ["a", "ab", "a"]
     assert live(timeline, "ttl", "propagation") == ["a", "ab", ""]
 
@@ -172,7 +199,9 @@ def test_erased_facts_leave_the_store() -> None:
     timeline = timeline_of((0, fact("a", "Node")), (1, invalidates("a", "erased")))
     ledger = Ledger()
     for stage in timeline.stages:
-        new = [Entry.of(f, seq=1, embedding="") for event in stage.events if (f := introduces(event)) is not None]
+        new = [
+            Entry.of(f, seq=1, embedding="") for event in stage.events if (f := introduces(event)) is not None
+        ]
         plan = Plan(ledger, new, stage.at)
         plan.run(parse(["propagation"]), stage.announced())
     assert plan.delete() == ["a"]
@@ -190,7 +219,11 @@ def test_hard_ttl_excludes_and_only_a_confirmation_renews() -> None:
 def test_soft_ttl_halves_confidence_but_never_below_the_hedge_band() -> None:
     soft = Ttl({"OWNERSHIP": 30})
     entries = [
-        Entry.of(fact(f"f{c}", "x", domain="OWNERSHIP", confidence=c, valid_from=0, observed_at=0), seq=1, embedding="")
+        Entry.of(
+            fact(f"f{c}", "x", domain="OWNERSHIP", confidence=c, valid_from=0, observed_at=0),
+            seq=1,
+            embedding="",
+        )
         for c in (1.0, 0.5, 0.2)
     ]
     entries = [Entry.of_fields(e.id, {**e.fields(), "expires_at": 10}) for e in entries]
@@ -204,7 +237,9 @@ def test_soft_ttl_halves_confidence_but_never_below_the_hedge_band() -> None:
 
 def test_an_entry_survives_the_store() -> None:
     entry = Entry.of(
-        fact("é", "Go", depends_on=("a", "b"), support="any", confidence=0.25, valid_from=1, observed_at=2), seq=7, embedding="m"
+        fact("é", "Go", depends_on=("a", "b"), support="any", confidence=0.25, valid_from=1, observed_at=2),
+        seq=7,
+        embedding="m",
     )
     assert Entry.of_fields("é", entry.fields()) == entry
 

@@ -14,7 +14,17 @@ from memrot.exact import Exact
 from memrot.layers import parse
 from memrot.layers.base import Entry, Layer
 from memrot.memory import Place
-from memrot.model import DAY, ChangeEvent, EmbedderChanged, Fact, FactAdded, FactInvalidated, FactRevised, Question, TimePassed
+from memrot.model import (
+    DAY,
+    ChangeEvent,
+    EmbedderChanged,
+    Fact,
+    FactAdded,
+    FactInvalidated,
+    FactRevised,
+    Question,
+    TimePassed,
+)
 from memrot.stack import LayeredMemory, band_of
 from memrot.timeline import parse_instant
 
@@ -48,7 +58,9 @@ class Stack:
 
     def revise(self, previous: str, id_: str, value: str) -> None:
         self.seq += 1
-        self.tell(FactRevised(seq=self.seq, at=self.at, previous=previous, current=self.fact(id_, value, "owner")))
+        self.tell(
+            FactRevised(seq=self.seq, at=self.at, previous=previous, current=self.fact(id_, value, "owner"))
+        )
 
     def invalidate(self, id_: str, reason: str = "obsolete") -> None:
         self.seq += 1
@@ -202,7 +214,10 @@ def test_peek_tells_a_lossy_index_from_a_crowded_answer(tmp_path: Path) -> None:
     assert stack.memory.peek([(question, "a")], stack.at) == ["not found by the index"]
 
 
-@pytest.mark.parametrize(("confidence", "band"), [(1, "assert"), (0.65, "assert"), (0.649, "hedge"), (0.33, "hedge"), (0.329, "withhold")])
+@pytest.mark.parametrize(
+    ("confidence", "band"),
+    [(1, "assert"), (0.65, "assert"), (0.649, "hedge"), (0.33, "hedge"), (0.329, "withhold")],
+)
 def test_bands(confidence: float, band: str) -> None:
     assert band_of(confidence) == band
 

@@ -11,9 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 import memrot
 from memrot.memory import Info
-from memrot.model import Answer, ChangeEvent, Fact, Hit, Instant, Key, PeekCause, Question, introduces, is_announced, names
+from memrot.model import (
+    Answer,
+    ChangeEvent,
+    Fact,
+    Hit,
+    Instant,
+    Key,
+    PeekCause,
+    Question,
+    introduces,
+    is_announced,
+    names,
+)
 from memrot.timeline import Timeline
-from memrot.truth import GroundTruth, holding_intervals
+from memrot.truth import GroundTruth
 
 MIN_CHANGE_POINTS = 40
 """Below this many change points hoarder and newest have too little to rot."""
@@ -87,7 +99,6 @@ class Listener(Control):
         super().__init__(timeline)
         self.heard = GroundTruth.of(timeline, announced_only=True)
         self.truth = self.heard if self.announced_only else GroundTruth.of(timeline)
-        self.since, self.until = holding_intervals(self.heard, timeline)
 
     def hits(self, question: Question) -> Sequence[Hit]:
         if question.mode != "current":
@@ -107,15 +118,19 @@ class Listener(Control):
         code = self.heard.keys.get(key)
         told = [] if code is None else [f for f in self.heard.facts_of_key[code] if self._is_told(f)]
         if question.as_of is not None:
-            told = [f for f in told if self.since[f] <= question.as_of < self._end(f)]
-        return [self.heard.fact_ids[f] for f in sorted(told, key=lambda f: (self.since[f], f))]
+            told = [f for f in told if self.heard.holds_from[f] <= question.as_of < self._end(f)]
+        return [self.heard.fact_ids[f] for f in sorted(told, key=lambda f: (self.heard.holds_from[f], f))]
 
     def _is_told(self, f: int) -> bool:
         return bool(self.heard.told[f] and self.heard.introduced[f] <= self.stage)
 
     def _end(self, f: int) -> Instant:
         """World time; an end that is yet to come is not known yet, a stated one is."""
-        return int(self.until[f]) if self.heard.ends[f] <= self.stage else self.heard.facts[f].valid_to
+        return (
+            int(self.heard.holds_until[f])
+            if self.heard.ends[f] <= self.stage
+            else self.heard.facts[f].valid_to
+        )
 
 
 class Oracle(Listener):

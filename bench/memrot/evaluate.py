@@ -6,6 +6,7 @@ What it breaks in its contract becomes an outcome, never a crash of the run.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias, cast
 from msgspec import Struct, structs
 
 from memrot.errors import MemoryFault, Unavailable, Unsupported
-from memrot.memory import MemoryService
+from memrot.memory import Memory
 from memrot.model import BANDS, Answer, Instant, PeekCause, Probe, Question, Restarted
 from memrot.observations import (
     ECHO,
@@ -33,8 +34,10 @@ from memrot.score import score
 from memrot.timeline import Stage, Timeline
 from memrot.truth import GroundTruth, forgetting_schedule
 
-Factory: TypeAlias = Callable[[], MemoryService]
+Factory: TypeAlias = Callable[[], Memory]
 """Opens the memory; called again after a ``restarted`` event, on the same storage."""
+
+Peek: TypeAlias = Callable[[Sequence[tuple[Question, str]], Instant], Sequence[PeekCause]]
 
 
 class StageResult(Struct, frozen=True):
@@ -45,24 +48,28 @@ class StageResult(Struct, frozen=True):
     metrics: dict[str, Any]
 
 
-def evaluate(memory: MemoryService | Factory, timeline: Timeline) -> list[StageResult]:
+def evaluate(memory: Memory | Factory, timeline: Timeline) -> list[StageResult]:
     """Replay a timeline into a memory and score every stage.
 
-    ``memory``: an object with ``apply`` and ``answer`` (``memory.MemoryService``), or what makes
+    ``memory``: an object with ``apply`` and ``answer`` (``memory.Memory``), or what makes
     one, such as its class. Raises MemoryFault with the reason where the memory fails.
     """
     seen = observe(memory, timeline)
     if seen.footer is None or seen.footer.outcome != "answered":
-        raise MemoryFault(seen.footer.reason if seen.footer and seen.footer.reason else "the memory did not answer")
+        raise MemoryFault(
+            seen.footer.reason if seen.footer and seen.footer.reason else "the memory did not answer"
+        )
     at = {stage.seq: stage.at for stage in timeline.stages}
     return [
-        StageResult(metrics["seq"], at[metrics["seq"]], {name: metrics[name] for name in metrics if name != "seq"})
+        StageResult(
+            metrics["seq"], at[metrics["seq"]], {name: metrics[name] for name in metrics if name != "seq"}
+        )
         for metrics in score(timeline, seen).stages
     ]
 
 
 def observe(
-    memory: MemoryService | Factory,
+    memory: Memory | Factory,
     timeline: Timeline,
     *,
     head: Head | None = None,
@@ -109,7 +116,7 @@ class LifecycleEvaluator:
             asked[ECHO + fact_id] = Question(self.timeline.facts[fact_id].text, k=self.k)
         return asked
 
-    def observe(self, memory: MemoryService | Factory, head: Head | None = None) -> Observations:
+    def observe(self, memory: Memory | Factory, head: Head | None = None) -> Observations:
         """One replay. Every failure of the memory is an outcome with its reason."""
         replay = _Replay(self, memory)
         outcome, reason = replay.run()
@@ -139,10 +146,12 @@ class LifecycleEvaluator:
 class _Replay:
     """One memory's way through one timeline."""
 
-    def __init__(self, evaluator: LifecycleEvaluator, memory: MemoryService | Factory) -> None:
+    memory: Memory
+    """Set once it is open."""
+
+    def __init__(self, evaluator: LifecycleEvaluator, memory: Memory | Factory) -> None:
         self.evaluator = evaluator
         self.open, self.can_restart = _opener(memory)
-        self.memory: MemoryService | None = None
         self.stages: list[StageSeen] = []
         self.errors: list[ErrorSeen] = []
         self.peeks: list[PeekSeen] = []
@@ -160,7 +169,7 @@ class _Replay:
                     self._ask(stage, apply_ms)
             during = "close"
             self.filtering = getattr(self.memory, "filtering", "")
-            self.memory.close()
+            self._close()
         except Unavailable as error:
             return "unavailable", str(error)
         except Unsupported as error:
@@ -168,24 +177,25 @@ class _Replay:
         except Exception as error:  # noqa: BLE001 - whatever a memory raises is its outcome
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             self.errors.append(ErrorSeen(seq=seq, during=during, error=reason))
-            self._close_quietly()
+            with contextlib.suppress(Exception):  # the first error is the one to report
+                self._close()
             return "errored", reason
         return "answered", None
 
     def _apply(self, stage: Stage) -> float:
         """Tell the memory of a stage; returns ms."""
-        assert self.memory is not None
         if any(isinstance(event, Restarted) for event in stage.events):
             if not self.can_restart:
-                raise Unsupported("the timeline restarts the memory: give a class or a function that opens it")
-            self.memory.close()
+                raise Unsupported(
+                    "the timeline restarts the memory: give a class or a function that opens it"
+                )
+            self._close()
             self.memory = self.open()
         began = perf_counter()
         self.memory.apply(stage.announced(), stage.at)
         return (perf_counter() - began) * 1000
 
     def _ask(self, stage: Stage, apply_ms: float) -> None:
-        assert self.memory is not None
         asked = self.evaluator.questions(stage)
         questions = list(asked.values())
         began = perf_counter()
@@ -201,25 +211,29 @@ class _Replay:
                 seq=stage.seq,
                 asked=tuple(Asked(probe, answer.hits) for probe, answer in by_probe.items()),
                 unsupported={
-                    probe: answer.unsupported for probe, answer in by_probe.items() if answer.unsupported is not None
+                    probe: answer.unsupported
+                    for probe, answer in by_probe.items()
+                    if answer.unsupported is not None
                 },
                 apply_ms=round(apply_ms, 4),
                 answer_ms=round(answer_ms, 4),
             )
         )
-        if self.evaluator.peek and hasattr(self.memory, "peek"):
-            self._peek(stage, asked, by_probe)
+        peek = getattr(self.memory, "peek", None)
+        if self.evaluator.peek and peek is not None:
+            self._peek(peek, stage, asked, by_probe)
 
-    def _peek(self, stage: Stage, asked: Mapping[str, Question], answers: Mapping[str, Answer]) -> None:
+    def _peek(
+        self, peek: Peek, stage: Stage, asked: Mapping[str, Question], answers: Mapping[str, Answer]
+    ) -> None:
         """Ask the memory why it missed what it was told and is true."""
-        assert self.memory is not None
         missed: list[tuple[Question, str]] = []
         for probe in self.evaluator.timeline.probes:
             if probe.id in asked and probe.mode == "current":
                 hits = {hit.fact for hit in answers[probe.id].hits if hit.band != "withhold"}
                 missed += [(asked[probe.id], id_) for id_ in self._expected(probe, stage) if id_ not in hits]
         if missed:
-            causes: Sequence[PeekCause] = self.memory.peek(missed, stage.at)
+            causes = peek(missed, stage.at)
             facts = {id_: cause for (_, id_), cause in zip(missed, causes, strict=True)}
             self.peeks.append(PeekSeen(seq=stage.seq, facts=facts))
 
@@ -231,20 +245,17 @@ class _Replay:
             if truth.told[f] and truth.introduced[f] <= stage.index
         ]
 
-    def _close_quietly(self) -> None:
-        """After a failure the first error is the one to report."""
-        if self.memory is not None:
-            try:
-                self.memory.close()
-            except Exception:  # noqa: BLE001, S110 - see above
-                pass
+    def _close(self) -> None:
+        close = getattr(getattr(self, "memory", None), "close", None)
+        if close is not None:
+            close()
 
 
-def _opener(memory: MemoryService | Factory) -> tuple[Factory, bool]:
+def _opener(memory: Memory | Factory) -> tuple[Factory, bool]:
     """What opens the memory, and whether it can be opened again."""
     if isinstance(memory, type) or not hasattr(memory, "apply"):
         return cast(Factory, memory), True
-    opened = cast(MemoryService, memory)
+    opened = cast(Memory, memory)
     return (lambda: opened), False
 
 

@@ -113,7 +113,8 @@ class Exact:
             if row == len(self._matrix):
                 self._matrix = np.concatenate([self._matrix, np.zeros_like(self._matrix)])
                 self._columns = {
-                    name: np.concatenate([column, np.zeros_like(column)]) for name, column in self._columns.items()
+                    name: np.concatenate([column, np.zeros_like(column)])
+                    for name, column in self._columns.items()
                 }
         self._records[row] = record
         vector = record.vector.astype(np.float64)

@@ -121,10 +121,8 @@ class Store(Protocol):
         ...
 
 
-class MemoryService(Protocol):
-    """What the evaluator examines; any memory product can implement it directly."""
-
-    info: Info
+class Memory(Protocol):
+    """The least that can be examined."""
 
     def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
         """The announced events of one instant; ``[time_passed]`` where all were silent."""
@@ -134,9 +132,17 @@ class MemoryService(Protocol):
         """One stage's questions, one batch: an answer each, in order."""
         ...
 
+
+class MemoryService(Memory, Protocol):
+    """What a run examines; any memory product can implement it directly."""
+
+    info: Info
+
     def peek(self, missed: Sequence[tuple[Question, str]], at: Instant) -> Sequence[PeekCause]:
         """Why each fact (by id) did not come back for the question just asked: a cause each, in
-        order. For diagnosis, outside the measured path. Optional."""
+        order. For diagnosis, outside the measured path."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release every resource. Idempotent; what was stored stays."""
+        ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,7 +45,11 @@ class PostFilter:
         for record in records.values():
             _check(record)
         leaving = set(delete)
-        patches = {id_: new for id_, new in patch.items() if new and id_ in self._ids and id_ not in leaving and id_ not in records}
+        patches = {
+            id_: new
+            for id_, new in patch.items()
+            if new and id_ in self._ids and id_ not in leaving and id_ not in records
+        }
         gone = [id_ for id_ in dict.fromkeys(delete) if id_ in self._ids and id_ not in records]
         if records or patches or gone:
             self.store.write(list(records.values()), patches, gone)
@@ -111,19 +116,22 @@ def _check(record: Record) -> None:
     if not np.isfinite(record.vector).all() or not record.vector.any():
         raise ValueError(f"record {record.id!r}: expected a finite vector that is not zero")
     for name, value in record.fields.items():
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise ValueError(f"record {record.id!r}: expected field {name!r} to be an int or str, got {value!r}")
-        if isinstance(value, int) and not -(1 << 53) <= value <= 1 << 53:
-            raise ValueError(f"record {record.id!r}: field {name!r} does not fit in 53 bits: {value}")
+        storable = type(value) is str or (type(value) is int and -(1 << 53) <= value <= 1 << 53)
+        if not storable:
+            raise ValueError(
+                f"record {record.id!r}: expected field {name!r} to be a str or an int of 53 bits, got {value!r}"
+            )
 
 
-def _ranked(accepted: Sequence[tuple[str, float]], raw: Sequence[tuple[str, float]], *, exhausted: bool) -> tuple[Hits, int]:
+def _ranked(
+    accepted: Sequence[tuple[str, float]], raw: Sequence[tuple[str, float]], *, exhausted: bool
+) -> tuple[Hits, int]:
     """Accepted hits with ties in the order of their ids' hashes, and how many of them are settled.
 
     Hits in the tie that the fetch ended in are not settled: more of it may be unfetched.
     """
     hits = list(accepted)
-    if any(near[1] - far[1] < TIE for near, far in zip(hits, hits[1:], strict=False)):
+    if any(near[1] - far[1] < TIE for near, far in pairwise(hits)):
         hits = _break_ties(hits)
     if len({id_ for id_, _ in hits}) != len(hits):
         raise MemoryFault("the store returned a record twice for one query")

@@ -44,7 +44,9 @@ class LayeredMemory:
         self._store = PostFilter(open_store())
         self._layers = layers
         self._embedder = embedder
-        self._ledger = Ledger(Entry.of_fields(record.id, record.fields) for record in self._store.store.scan())
+        self._ledger = Ledger(
+            Entry.of_fields(record.id, record.fields) for record in self._store.store.scan()
+        )
         self._deleted: set[str] = set()
         self._answered: dict[Question, Hits] = {}
         self.info = self._store.store.info

@@ -62,5 +62,7 @@ def _ttl(options: str | None) -> Ttl:
         elif re.fullmatch(r"x\d+(\.\d+)?", option) and float(option[1:]) > 0:
             factor = float(option[1:])
         else:
-            raise BadInput(f"unknown option {option!r} of layer 'ttl': expected 'hard' or a factor such as 'x0.5'")
+            raise BadInput(
+                f"unknown option {option!r} of layer 'ttl': expected 'hard' or a factor such as 'x0.5'"
+            )
     return Ttl({domain: days * factor for domain, days in TTL_DAYS.items()}, hard=hard)
