@@ -166,6 +166,6 @@ def bad_records() -> Iterator[Record]:
 @pytest.mark.parametrize("record", list(bad_records()), ids=lambda record: f"{record.id}-{record.fields}")
 def test_what_no_store_can_be_trusted_with_is_refused(tmp_path: Path, record: Record) -> None:
     store = Poor(place(tmp_path))
-    with pytest.raises(ValueError, match=r"expected|needs"):
+    with pytest.raises(ValueError, match=r"expected|needs|must be"):
         PostFilter(store).write([record], {}, [])
     assert store.writes == []

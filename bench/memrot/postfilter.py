@@ -118,7 +118,7 @@ def _check(record: Record) -> None:
     for name, value in record.fields.items():
         storable = type(value) is str or (type(value) is int and -(1 << 53) <= value <= 1 << 53)
         if not storable:
-            raise ValueError(f"record {record.id!r}: expected {name!r} to be a str or 53-bit int, got {value!r}")
+            raise ValueError(f"record {record.id!r}: {name!r} must be a str or a 53-bit int, got {value!r}")
 
 
 def _ranked(
