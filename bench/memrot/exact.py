@@ -42,7 +42,7 @@ class Exact:
         self._folder = place.folder
         self._file = place.folder / f"{place.namespace}.msgpack"
         self._matrix = np.zeros((max(place.expected, 16), place.dim))
-        self._columns: dict[str, NDArray[np.int64]] = {}
+        self._columns: dict[str, NDArray[np.float64]] = {}  # NaN where a record lacks the field
         self._records: list[Record] = []
         self._row: dict[str, int] = {}
         self._open = True
@@ -119,14 +119,19 @@ class Exact:
         self._records[row] = record
         vector = record.vector.astype(np.float64)
         self._matrix[row] = vector / np.linalg.norm(vector)
+        self._clear(row)
         self._fill(row, record.fields)
+
+    def _clear(self, row: int) -> None:
+        for column in self._columns.values():
+            column[row] = np.nan
 
     def _fill(self, row: int, fields: Fields) -> None:
         for name, value in fields.items():
             if isinstance(value, int):
                 column = self._columns.get(name)
                 if column is None:
-                    column = self._columns[name] = np.zeros(len(self._matrix), np.int64)
+                    column = self._columns[name] = np.full(len(self._matrix), np.nan)
                 column[row] = value
 
     def _delete(self, id_: str) -> None:
@@ -136,6 +141,7 @@ class Exact:
             self._records[row] = last
             self._row[last.id] = row
             self._matrix[row] = self._matrix[len(self._records)]
+            self._clear(row)
             self._fill(row, last.fields)
 
     def _mask(self, where: Where, size: int) -> NDArray[np.bool_]:
