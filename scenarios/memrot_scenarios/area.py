@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from random import Random
 
 from msgspec import Struct
@@ -33,7 +34,6 @@ from memrot.model import (
     Tests,
     is_announced,
 )
-from memrot.timeline import format_instant
 from memrot_scenarios.present import Present
 from memrot_scenarios.statements import PREDICATES, WINDOWS
 
@@ -134,16 +134,20 @@ class Area:
     ) -> Fact:
         """A fact gives way to another of its key, ``starts_in`` days from now."""
         fact = self._fact(old.subject, old.predicate, value, on, support, lasts=None, shift=starts_in)
-        revised = FactRevised(seq=self.log.seq, at=self.log.at, previous=old.id, current=fact, announced=announced)
-        self.log.events.append(revised)
+        self.log.events.append(
+            FactRevised(seq=self.log.seq, at=self.log.at, previous=old.id, current=fact, announced=announced)
+        )
         self._introduced(fact, old, announced, tended)
         return fact
 
     def drop(self, fact: Fact, reason: Reason, *, announced: bool = True) -> None:
         """A fact ends with nothing in its place; all that stood on it falls."""
-        dropped = FactInvalidated(seq=self.log.seq, at=self.log.at, fact=fact.id, reason=reason, announced=announced)
-        self.log.events.append(dropped)
-        self.present.end(fact, dropped.seq, "invalidated")
+        self.log.events.append(
+            FactInvalidated(
+                seq=self.log.seq, at=self.log.at, fact=fact.id, reason=reason, announced=announced
+            )
+        )
+        self.present.end(fact, len(self.log.events), "invalidated")
 
     def mention(self, fact: Fact) -> None:
         """Somebody speaks of a fact, true or not, without having looked."""
@@ -172,7 +176,9 @@ class Area:
 
     # --- questions ----------------------------------------------------------------------------
 
-    def ask(self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", days_ago: int = 0) -> None:
+    def ask(
+        self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", days_ago: int = 0
+    ) -> None:
         """Ask about a key from the last event on; ``days_ago`` for mode ``as_of``."""
         if not self.examined:
             return
@@ -184,7 +190,7 @@ class Area:
         as_of = None
         if mode == "as_of":
             as_of = self.log.at - days_ago * DAY
-            question = f"As of {format_instant(as_of)[:10]}: {question}"
+            question = f"As of {_day(as_of)}: {question}"
         self.probes.append(
             Probe(
                 id=f"p{len(self.probes) + 1:02}",
@@ -232,7 +238,8 @@ class Area:
 
     def _unused(self, subject: str, predicate: str) -> str:
         known = PREDICATES[predicate]
-        pool = {"owner": [f"team {team}" for team in self.teams]}.get(predicate) or known.values or self.services
+        teams = tuple(f"team {team}" for team in self.teams)
+        pool = teams if predicate == "owner" else known.values or self.services
         used = self._used.get((subject, predicate), [])
         true = [fact.value for fact in self.present.of_key(subject, predicate)]
         fresh = [value for value in pool if value not in used and value != subject]
@@ -270,3 +277,7 @@ class Area:
             tests = _AFTER.get(cause, "forgetting" if told else "unannounced")
             versions.append(replace(probe, id=f"{probe.id}.2", tests=tests, since=seq, revision=2))
         return versions
+
+
+def _day(at: Instant) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()

@@ -77,7 +77,13 @@ def _connected(area: Area, first: str, second: str, standing: Sequence[str]) -> 
     yield 1
     kept_feed = area.add(kept, "upstream", first, on=[one])
     area.add(kept, "export", on=[kept_feed, stays], support="any")
-    for service, name in ((chain, "upstream"), (chain, "export"), (chain, "backup"), (diamond, "export"), (diamond, "cache")):
+    for service, name in (
+        (chain, "upstream"),
+        (chain, "export"),
+        (chain, "backup"),
+        (diamond, "export"),
+        (diamond, "cache"),
+    ):
         area.ask(service, name, "cascade")
     area.ask(either, "export", "cascade")
     area.ask(kept, "export", "over_propagation")

@@ -57,7 +57,8 @@ class Churn(Struct, frozen=True):
 def days(rng: Random, kind: Kind) -> float:
     """One lifetime, in days, at multiplier 1."""
     median, shape = _MEDIAN_AND_SHAPE[kind]
-    return median * (-math.log(1.0 - rng.random()) / math.log(2.0)) ** (1.0 / shape)
+    survived = 1.0 - rng.random()
+    return float(median * (-math.log(survived) / math.log(2.0)) ** (1.0 / shape))
 
 
 def around(rng: Random, median: float) -> float:

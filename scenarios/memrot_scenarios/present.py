@@ -70,9 +70,8 @@ class Present:
             if self.holds(fact):
                 self._true[fact.key].remove(fact)
                 self._holders.get((fact.predicate, fact.value), {}).pop(fact.id, None)
-            for name in self._dependants.get(fact.id, ()):
-                if self._unsupported(self.facts[name]):
-                    falling.append((self.facts[name], "cascaded"))
+            dependants = [self.facts[name] for name in self._dependants.get(fact.id, ())]
+            falling += [(dependant, "cascaded") for dependant in dependants if self._unsupported(dependant)]
 
     def _unsupported(self, fact: Fact) -> bool:
         ended = [support in self.ended for support in fact.depends_on]
@@ -86,7 +85,9 @@ class Present:
             return
         if previous is not None:
             self.end(previous, seq, "superseded")
-        rivals = [other for other in self.of_key(*fact.key) if fact.cardinality == "one" and other.value != fact.value]
+        rivals: list[Fact] = []
+        if fact.cardinality == "one":
+            rivals += [other for other in self.of_key(*fact.key) if other.value != fact.value]
         if fact.predicate in self.exclusive:
             holders = self._holders.setdefault((fact.predicate, fact.value), {})
             rivals += [self.facts[name] for name in holders if self.facts[name].subject != fact.subject]

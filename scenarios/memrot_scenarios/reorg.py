@@ -61,14 +61,23 @@ def _script(area: Area) -> list[Story]:
         quiet(area, 7 if area.small else 10),
         *(_burst(area, share, movable, teams, ahead=n == 1) for n, share in enumerate(bursts)),
         *(_reviewing(area, service, team) for service, team in zip(movable, teams, strict=False)),
-        *(_leaving(area, team, share) for share, team in ((0.1, teams[0]), (0.3, teams[1]), (0.5, teams[0]), (0.7, teams[1]))),
-        *(_hosted(area, board, team, share) for board, team, share in zip(_BOARDS, teams, (0.25, 0.55), strict=False)),
+        *(
+            _leaving(area, team, share)
+            for share, team in ((0.1, teams[0]), (0.3, teams[1]), (0.5, teams[0]), (0.7, teams[1]))
+        ),
+        *(
+            _hosted(area, board, team, share)
+            for board, team, share in zip(_BOARDS, teams, (0.25, 0.55), strict=False)
+        ),
         _imported(area, movable[0]),
         _unnoticed(area, movable[2]),
         *background(
             area,
-            [*((service, name) for service in movable for name in ("oncall", "lead")), *((team, "head") for team in teams[:2])],
-            8 if area.small else 18,
+            [
+                *((service, name) for service in movable for name in ("oncall", "lead")),
+                *((team, "head") for team in teams[:2]),
+            ],
+            13 if area.small else 22,
         ),
         _remembered(area, movable[1]),
     ]
@@ -110,7 +119,11 @@ def _leaving(area: Area, team: str, share: float) -> Story:
     if not members:
         return
     left = members[0]
-    reviewed = [fact.subject for fact in area.present.all() if fact.predicate == "reviewer" and left.id in fact.depends_on]
+    reviewed = [
+        fact.subject
+        for fact in area.present.all()
+        if fact.predicate == "reviewer" and left.id in fact.depends_on
+    ]
     area.drop(left, "reorganised")
     yield around(area.rng, 14)
     joined = area.add(team, "member")

@@ -32,7 +32,8 @@ def _script(area: Area) -> list[Story]:
     revived = [(three, "quota"), (two, "residency")]
     tightened = [
         (one, "latency"), (two, "encryption"), (three, "payload"), (four, "quota"), (one, "support"),
-        (two, "latency"), (three, "encryption"), (four, "uptime"), (one, "owner"), (two, "owner"), (four, "oncall"),
+        (two, "latency"), (three, "encryption"), (four, "uptime"), (one, "owner"), (two, "owner"),
+        (four, "oncall"),
     ]  # fmt: skip
     fallen = [(one, "logs"), (two, "oncall"), (three, "backup")]
     asked: dict[Key, Tests] = {
@@ -48,7 +49,10 @@ def _script(area: Area) -> list[Story]:
     lines = {
         service: [
             *(Line(name) for name in ("audit", "uptime", "retention", "quota", "payload", "latency")),
-            *(Line(name) for name in (("residency", "accessibility") if n % 2 else ("encryption", "support"))),
+            *(
+                Line(name)
+                for name in (("residency", "accessibility") if n % 2 else ("encryption", "support"))
+            ),
             *(Line(name, on=(root,)) for root, name in _STANDING),
             Line("owner"),
         ]

@@ -25,13 +25,22 @@ def _script(area: Area) -> list[Story]:
     slow = [(two, "broker"), (three, "format"), (four, "region"), (one, "owner")]
     deleted = [(three, "auth"), (four, "quota"), (one, "support")][: 2 if area.small else 3]
     repeated = [(four, "broker"), (two, "latency")]
-    drifting = [(one, "design"), (two, "format"), (three, "oncall"), (four, "rollout"), (three, "image"), (two, "oncall")]
+    drifting = [
+        (one, "design"),
+        (two, "format"),
+        (three, "oncall"),
+        (four, "rollout"),
+        (three, "image"),
+        (two, "oncall"),
+    ]
     gone = (four, "waiver")
     asked: dict[Key, Tests] = {
         **dict.fromkeys((*rapid, *slow, *deleted, *repeated), "flip_flop"),
         **dict.fromkeys(drifting[:4], "revision"),
         **dict.fromkeys([(one, "consumer"), (two, "consumer")], "cascade"),
-        **dict.fromkeys([(calm[0], "broker"), (calm[1], "broker"), (calm[0], "auth"), (calm[0], "region")], "preservation"),
+        **dict.fromkeys(
+            [(calm[0], "broker"), (calm[1], "broker"), (calm[0], "auth"), (calm[0], "region")], "preservation"
+        ),
         **dict.fromkeys([(calm[1], "format"), (calm[1], "oncall")], "preservation"),
         gone: "forgetting",
     }

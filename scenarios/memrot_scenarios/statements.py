@@ -32,7 +32,9 @@ class Predicate(Struct, frozen=True):
     many: bool = False
 
 
-def _tech(holds: Kind, values: str, texts: tuple[str, ...], questions: tuple[str, ...], past: str = "") -> Predicate:
+def _tech(
+    holds: Kind, values: str, texts: tuple[str, ...], questions: tuple[str, ...], past: str = ""
+) -> Predicate:
     return Predicate("TECH", holds, tuple(values.split("|")) if values else (), texts, questions, past)
 
 
@@ -44,6 +46,7 @@ def _must(values: str, texts: tuple[str, ...], questions: tuple[str, ...], past:
     return Predicate("REQUIREMENT", "requirement", tuple(values.split("|")), texts, questions, past)
 
 
+# fmt: off
 PREDICATES: dict[str, Predicate] = {
     # --- TECH -----------------------------------------------------------------------------------
     "language": _tech(
@@ -71,18 +74,22 @@ PREDICATES: dict[str, Predicate] = {
     ),
     "driver": _tech(
         "dependency", "pgx|JDBC|SQLAlchemy|Prisma|Hibernate|Diesel|Ecto|Sequelize|jOOQ|Dapper",
-        ("{s} talks to its database through the {v} library.", "Database access in {s} goes through the driver {v}."),
+        ("{s} talks to its database through the {v} library.",
+         "Database access in {s} goes through the driver {v}."),
         ("Which database driver does {s} use?", "What library is between {s} and its database?"),
     ),
     "backup": _tech(
         "dependency",
-        "nightly dumps|hourly snapshots|log archiving|weekly full copies|a standby replica|volume clones|object store exports",
+        "nightly dumps|hourly snapshots|log archiving|"
+        "weekly full copies|a standby replica|volume clones|object store exports",
         ("{s} is backed up with {v}.", "The backup scheme of {s} relies on {v}."),
         ("How are backups for {s} made?", "If {s} lost its disks, what backups would we have?"),
     ),
     "region": _tech(
         "dependency", "Frankfurt|Dublin|Virginia|Oregon|Singapore|Mumbai|Sydney|Tokyo|Montreal|Stockholm",
-        ("{s} is deployed in {v}.", "Production servers of {s} run in {v}.", "{s} has its servers in the {v} region."),
+        ("{s} is deployed in {v}.",
+         "Production servers of {s} run in {v}.",
+         "{s} has its servers in the {v} region."),
         ("In which region is {s} hosted?", "Where in the world does {s} have servers?"),
         "Between which hosting locations has {s} moved so far?",
     ),
@@ -92,13 +99,17 @@ PREDICATES: dict[str, Predicate] = {
         ("What caching layer does {s} have?", "Which cache should be flushed when {s} shows outdated pages?"),
     ),
     "image": _tech(
-        "image", "alpine 3.17|alpine 3.18|alpine 3.19|debian 11|debian 12|ubuntu 22.04|ubuntu 24.04|distroless 1|distroless 2|wolfi 4",
+        "image",
+        "alpine 3.17|alpine 3.18|alpine 3.19|debian 11|debian 12|"
+        "ubuntu 22.04|ubuntu 24.04|distroless 1|distroless 2|wolfi 4",
         ("Containers of {s} start from the image {v}.", "The base image of {s} is {v}."),
         ("Which base image is {s} packaged on?", "What container image does {s} build upon?"),
         "Which base images were used for {s} up to now?",
     ),
     "toolchain": _tech(
-        "pin", "bazel 6.2|bazel 7.0|gradle 8.1|gradle 8.5|cmake 3.27|cmake 3.29|pants 2.18|pants 2.20|buck 2|meson 1.3",
+        "pin",
+        "bazel 6.2|bazel 7.0|gradle 8.1|gradle 8.5|cmake 3.27|"
+        "cmake 3.29|pants 2.18|pants 2.20|buck 2|meson 1.3",
         ("{s} is compiled by {v}.", "Builds of {s} are pinned to {v}."),
         ("Which build tool compiles {s}?", "What build tool version is pinned in {s}?"),
     ),
@@ -115,7 +126,8 @@ PREDICATES: dict[str, Predicate] = {
     "logs": _tech(
         "dependency", "Loki|Splunk|Elasticsearch|Graylog|CloudWatch|Papertrail|Datadog",
         ("{s} ships its logs to {v}.", "Log lines from {s} end up in {v}."),
-        ("Where can I search the logging output of {s}?", "In which logging system do I look for errors of {s}?"),
+        ("Where can I search the logging output of {s}?",
+         "In which logging system do I look for errors of {s}?"),
     ),
     "scheduler": _tech(
         "dependency", "Kubernetes|Nomad|ECS|plain systemd|Cloud Run|OpenShift",
@@ -129,20 +141,23 @@ PREDICATES: dict[str, Predicate] = {
     ),
     "export": _tech(
         "dependency",
-        "a nightly CSV|an hourly Parquet file|a weekly spreadsheet|a daily JSON dump|a live feed|a monthly archive",
+        "a nightly CSV|an hourly Parquet file|a weekly spreadsheet|"
+        "a daily JSON dump|a live feed|a monthly archive",
         ("{s} delivers {v} to the data warehouse.", "The data warehouse receives {v} from {s}."),
         ("What does the warehouse get from {s}?", "In what form is data of {s} exported to the warehouse?"),
     ),
     "role": _tech(
         "dependency",
-        "prices|customer records|stock levels|payment status|delivery dates|tax rates|user sessions|product images|discounts|invoices",
+        "prices|customer records|stock levels|payment status|delivery dates|"
+        "tax rates|user sessions|product images|discounts|invoices",
         ("{s} is the master system for {v}.", "Master data on {v} lives in {s}."),
         ("For which data is {s} the master?", "What master data does {s} hold?"),
     ),
     "note": _tech(
         "dependency", "",
         ("{s} was once modelled on {v}.", "The layout of {s} was copied from {v}."),
-        ("Which service served as a model when {s} was designed?", "Whose layout served as the example for {s}?"),
+        ("Which service served as a model when {s} was designed?",
+         "Whose layout served as the example for {s}?"),
     ),
     # --- OWNERSHIP ------------------------------------------------------------------------------
     "owner": Predicate(
@@ -153,7 +168,9 @@ PREDICATES: dict[str, Predicate] = {
     ),
     "oncall": Predicate(
         "OWNERSHIP", "roster", PEOPLE,
-        ("{v} is on pager duty for {s}.", "Alerts from {s} go to the pager of {v}.", "{v} is on call for {s}."),
+        ("{v} is on pager duty for {s}.",
+         "Alerts from {s} go to the pager of {v}.",
+         "{v} is on call for {s}."),
         ("Which person gets the pager alerts of {s}?", "Which engineer is on pager duty when {s} fails?"),
     ),
     "lead": Predicate(
@@ -168,7 +185,8 @@ PREDICATES: dict[str, Predicate] = {
         many=True,
     ),
     "channel": Predicate(
-        "OWNERSHIP", "lead", tuple(f"#{word}" for word in ("harbour", "attic", "lantern", "meadow", "anchor", "quarry", "orchard", "beacon")),
+        "OWNERSHIP", "lead",
+        ("#harbour", "#attic", "#lantern", "#meadow", "#anchor", "#quarry", "#orchard", "#beacon"),
         ("Questions on {s} go to the channel {v}.", "The support channel of {s} is {v}."),
         ("What chat channel do I use for help with {s}?", "In which channel is {s} supported?"),
     ),
@@ -193,12 +211,15 @@ PREDICATES: dict[str, Predicate] = {
     # --- DECISION -------------------------------------------------------------------------------
     "broker": _decision(
         "Kafka|SQS|RabbitMQ|NATS|Pulsar|ActiveMQ|Kinesis",
-        ("{s} publishes its events through the {v} broker.", "The event broker of {s} is {v}.", "We decided on {v} to carry the events of {s}."),
+        ("{s} publishes its events through the {v} broker.",
+         "The event broker of {s} is {v}.",
+         "We decided on {v} to carry the events of {s}."),
         ("Which broker are the events from {s} sent to?", "What event broker was chosen for {s}?"),
         "What event brokers were chosen for {s}, in order?",
     ),
     "rollout": _decision(
-        "canary releases|blue-green switches|rolling updates|a weekly release train|dark launches|manual approval",
+        "canary releases|blue-green switches|rolling updates|"
+        "a weekly release train|dark launches|manual approval",
         ("{s} is released by {v}.", "New versions of {s} are rolled out by {v}."),
         ("How are releases of {s} rolled out?", "What release strategy do we follow on {s}?"),
         "How has the deployment strategy on {s} changed from year to year?",
@@ -216,9 +237,10 @@ PREDICATES: dict[str, Predicate] = {
         "Which wire formats did {s} write in turn?",
     ),
     "consumer": _decision(
-        "|".join(f"{word} consumers" for word in ("batch", "polling", "push", "streaming", "replaying", "sharded")),
+        "batch consumers|polling consumers|push consumers|streaming consumers|replaying consumers",
         ("{v} pick up the events of {s}.", "Events from {s} are read by {v}."),
-        ("What type of consumers should process events by {s}?", "Which kind of consumers reads what {s} emits?"),
+        ("What type of consumers should process events by {s}?",
+         "Which kind of consumers reads what {s} emits?"),
     ),
     "design": _decision(
         "a modular monolith|event sourcing|plain layers|hexagonal ports|an actor model|a pipeline of workers",
@@ -239,7 +261,8 @@ PREDICATES: dict[str, Predicate] = {
     "residency": _must(
         "the EU|Switzerland|Canada|India|Australia|Japan|Brazil",
         ("Customer data in {s} must stay inside {v}.", "{s} may not move personal data out of {v}."),
-        ("To which country are the personal records of {s} confined?", "Is there a data residency rule for {s}?"),
+        ("To which country are the personal records of {s} confined?",
+         "Is there a data residency rule for {s}?"),
     ),
     "retention": _must(
         "30 days|60 days|90 days|six months|one year|two years|seven years",
@@ -257,7 +280,8 @@ PREDICATES: dict[str, Predicate] = {
         ("Who demands that we audit {s}?", "For whom do we keep audit records on {s}?"),
     ),
     "quota": _must(
-        "10 calls a second|50 calls a second|100 calls a second|500 calls a second|1000 calls a day|5000 calls a day",
+        "10 calls a second|50 calls a second|100 calls a second|"
+        "500 calls a second|1000 calls a day|5000 calls a day",
         ("{s} must not let one partner make more than {v}.", "The rate limit on partners of {s} is {v}."),
         ("What rate limit do partners have with {s}?", "How many calls can a partner make to {s}?"),
     ),
@@ -269,16 +293,20 @@ PREDICATES: dict[str, Predicate] = {
     "support": _must(
         "Android 9|Android 10|Android 12|iOS 14|iOS 15|iOS 16|Windows 10",
         ("{s} must support clients from {v} on.", "The oldest client platform for {s} is {v}."),
-        ("Which old devices does {s} have to keep working with?", "What minimum operating system version is required by {s}?"),
+        ("Which old devices does {s} have to keep working with?",
+         "What minimum operating system version is required by {s}?"),
     ),
     "accessibility": _must(
         "WCAG 2.0 A|WCAG 2.1 AA|WCAG 2.2 AA|WCAG 2.1 AAA|EN 301 549|Section 508",
-        ("Pages of {s} must comply with the accessibility level {v}.", "{s} is bound to the accessibility standard {v}."),
-        ("What accessibility standard applies to {s}?", "Which accessibility rules must screens of {s} satisfy?"),
+        ("Pages of {s} must comply with the accessibility level {v}.",
+         "{s} is bound to the accessibility standard {v}."),
+        ("What accessibility standard applies to {s}?",
+         "Which accessibility rules must screens of {s} satisfy?"),
     ),
     "waiver": _must(
         "the quarterly penetration test|the load test|the licence scan|the code freeze|the second approval",
         ("{s} is exempt from {v} for now.", "For the time being {s} has an exemption from {v}."),
         ("What is {s} currently exempt from?", "Is any exemption in force for {s}?"),
     ),
-}  # fmt: skip
+}
+# fmt: on

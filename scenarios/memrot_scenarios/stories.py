@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-
 from msgspec.structs import replace
 
 from memrot.model import Key, Tests, TimePassed
@@ -86,6 +85,8 @@ def pages(lines: Pages, asked: Mapping[Key, Tests]) -> Pages:
     if missing:
         raise LookupError(f"asked about what no page says: {missing}")
     return {
-        subject: [replace(line, tests=asked.get((subject, line.predicate), line.tests)) for line in of_subject]
+        subject: [
+            replace(line, tests=asked.get((subject, line.predicate), line.tests)) for line in of_subject
+        ]
         for subject, of_subject in lines.items()
     }

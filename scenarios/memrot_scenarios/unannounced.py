@@ -21,12 +21,26 @@ _TECH = ("image", "region", "database", "cache", "toolchain")
 
 def _script(area: Area) -> list[Story]:
     one, two, three, four, *calm = area.services
-    revised = [(one, "oncall"), (two, "image"), (three, "owner"), (four, "cache"), (one, "toolchain"), (two, "channel")]
+    revised = [
+        (one, "oncall"),
+        (two, "image"),
+        (three, "owner"),
+        (four, "cache"),
+        (one, "toolchain"),
+        (two, "channel"),
+    ]
     ended = [(one, "quota"), (two, "cache"), (three, "channel"), (four, "payload"), (three, "toolchain")]
     learnt = [(two, "oncall"), (three, "image"), (four, "lead"), (one, "region"), (two, "latency")]
     if area.small:
         revised, ended, learnt = revised[:4], ended[:3], learnt[:3]
-    confirmed = [(calm[0], "oncall"), (calm[0], "owner"), (calm[0], "image"), (calm[1], "owner"), (calm[1], "lead"), (calm[1], "region")]
+    confirmed = [
+        (calm[0], "oncall"),
+        (calm[0], "owner"),
+        (calm[0], "image"),
+        (calm[1], "owner"),
+        (calm[1], "lead"),
+        (calm[1], "region"),
+    ]
     announced = [
         (one, "owner"), (two, "owner"), (four, "oncall"), (three, "lead"), (four, "image"), (three, "region"),
         (one, "lead"), (four, "toolchain"),
@@ -40,7 +54,8 @@ def _script(area: Area) -> list[Story]:
     usual = ("owner", "oncall", "lead", "channel", *_TECH, "latency", "quota", "payload")
     looked_after = {**dict.fromkeys(confirmed, True), **dict.fromkeys((*revised, *ended), False)}
     lines = {
-        service: [Line(name, tended=looked_after.get((service, name))) for name in usual] for service in area.services
+        service: [Line(name, tended=looked_after.get((service, name))) for name in usual]
+        for service in area.services
     }
     return [
         writing(area, pages(lines, asked)),
@@ -63,7 +78,7 @@ def _ended(area: Area, key: Key, *, replaced: bool) -> Story:
     else:
         area.drop(old, "obsolete", announced=False)
     while True:
-        yield around(area.rng, 150)
+        yield around(area.rng, 300)
         area.mention(old)
 
 

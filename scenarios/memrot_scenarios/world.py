@@ -17,13 +17,14 @@ from msgspec import Struct
 
 from memrot.errors import BadInput
 from memrot.model import DAY
-from memrot.timeline import Header, Timeline, parse_instant
+from memrot.timeline import Header, Timeline
 from memrot_scenarios.area import HOUR, Area, Log
-from memrot_scenarios.stories import Story
 from memrot_scenarios.statements import DOMAINS
+from memrot_scenarios.stories import Story
 from memrot_scenarios.words import PEOPLE, SERVICES, TEAMS
 
-_START = parse_instant("2024-01-08T09:00:00Z")
+_START = 19_730 * DAY + 9 * HOUR
+"""2024-01-08T09:00:00Z, a Monday."""
 _HORIZON = (580, 880)
 """Least and most days that the stories of an area have."""
 _OPENING = 5
@@ -47,19 +48,26 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     def generate(self, seed: int, size: str = "default") -> Timeline:
         """``size``: "smoke", "default", or a number of events (also "large:N"). Raises BadInput."""
+        events, log, areas = self.write(seed, size)
+        header = Header(
+            id=self.id,
+            revision=self.revision,
+            seed=seed,
+            domains=DOMAINS,
+            exclusive=self.exclusive,
+            note=f"size {size}",
+        )
+        return Timeline.of(header, log.events[:events], areas[0].finished_probes())
+
+    def write(self, seed: int, size: str) -> tuple[int | None, Log, list[Area]]:
+        """How many events are wanted, what was written, and the areas as they are at the end."""
         events = _events(size)
         rng = Random(f"{self.id}/{self.revision}/{seed}/{size if events is None else events}")
         log = Log(at=_START + rng.randrange(365) * DAY)
-        areas = [self._area(rng, log, n, size) for n in range(1 if events is None else events // _EVENTS_AN_AREA + 1)]
+        count = 1 if events is None else events // _EVENTS_AN_AREA + 1
+        areas = [self._area(rng, log, number, size) for number in range(count)]
         _run(log, [(n * _OPENING * 24, area, self.script(area)) for n, area in enumerate(areas)], events)
-        return Timeline.of(
-            Header(
-                id=self.id, revision=self.revision, seed=seed, domains=DOMAINS, exclusive=self.exclusive,
-                note=f"size {size}",
-            ),
-            log.events[:events],
-            areas[0].finished_probes(),
-        )  # fmt: skip
+        return events, log, areas
 
     def _area(self, rng: Random, log: Log, number: int, size: str) -> Area:
         small = size == "smoke"
@@ -79,7 +87,7 @@ def _events(size: str) -> int | None:
         return None
     number = size.removeprefix("large:")
     if not number.isascii() or not number.isdigit() or int(number) < _LEAST:
-        raise BadInput(f"expected a size of smoke, default, or a number of events from {_LEAST}, got {size!r}")
+        raise BadInput(f"expected smoke, default, or a number of events from {_LEAST}, got {size!r}")
     return int(number)
 
 
