@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memrot.model import Key, Tests
+from memrot.model import Fact, Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
 from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, within, writing
@@ -24,8 +24,8 @@ def _script(area: Area) -> list[Story]:
     chain, diamond, either, kept, *others = area.services[len(retired) :]
     first, second = retired[:2]
     drifting = [
-        (chain, "oncall"), (diamond, "image"), (either, "owner"), (kept, "oncall"), (chain, "image"),
-        (diamond, "region"), (either, "oncall"), (kept, "latency"),
+        (chain, "oncall"), (diamond, "image"), (either, "owner"), (kept, "oncall"), (chain, "lead"),
+        (diamond, "oncall"), (either, "oncall"), (kept, "latency"), (chain, "owner"), (diamond, "latency"),
     ]  # fmt: skip
     asked: dict[Key, Tests] = {
         **{(service, name): "cascade" for service in retired[:2] for name in ("role", "owner", "port")},
@@ -34,7 +34,7 @@ def _script(area: Area) -> list[Story]:
         **dict.fromkeys([(either, "note"), (kept, "note")], "over_propagation"),
         **dict.fromkeys(drifting[:5], "revision"),
     }
-    usual = ("role", "owner", "oncall", "region", "language", "image", "latency")
+    usual = ("role", "owner", "oncall", "region", "language", "lead", "image", "latency")
     lines = {
         service: [
             Line("role", tended=True),
@@ -51,7 +51,7 @@ def _script(area: Area) -> list[Story]:
         quiet(area, 7 if area.small else 10),
         *(_retired(area, service, n / len(retired)) for n, service in enumerate(retired)),
         *(_reconnected(area, service, n) for n, service in enumerate((chain, diamond, either))),
-        *(_feed(area, service, kept) for service in others),
+        *(_feed(area, service) for service in others),
         _silently(area, (chain, "oncall")),
         *background(area, drifting, 24 if area.small else 33),
     ]
@@ -102,33 +102,35 @@ def _reconnected(area: Area, service: str, number: int) -> Story:
     while True:
         yield 12 + 5 * number
         if area.now(service, "upstream") is None:
-            source = area.rng.choice([other for other in area.services if other != service])
-            role = area.now(source, "role")
-            if role is None:
-                continue
-            feed = area.add(service, "upstream", source, on=[role])
+            feed = _fed(area, service)
             yield around(area.rng, 20)
             if area.now(service, "export") is None and area.present.holds(feed):
                 area.add(service, "export", on=[feed])
 
 
-def _feed(area: Area, service: str, source: str) -> Story:
+def _feed(area: Area, service: str) -> Story:
     """A feed is set up, is built upon, ends, and is set up again: small boundaries shift often."""
     yield within(area, 0.05, 0.15)
     asked = False
     while True:
-        role = area.now(source, "role")
-        if role is None:
-            return
-        feed = area.add(service, "upstream", on=[role])
+        feed = _fed(area, service)
         yield 10 + 10 * area.rng.random()
-        area.add(service, "export", on=[feed])
-        if not asked:
-            area.ask(service, "export", "cascade")
-            asked = True
+        if area.present.holds(feed):
+            area.add(service, "export", on=[feed])
+            if not asked:
+                area.ask(service, "export", "cascade")
+                asked = True
         yield around(area.rng, 150)
-        area.drop(feed, "reorganised")
+        if area.present.holds(feed):
+            area.drop(feed, "reorganised")
         yield around(area.rng, 45)
+
+
+def _fed(area: Area, service: str) -> Fact:
+    """The service gets a feed from one that still masters its data, and stands on that."""
+    roles = [area.now(other, "role") for other in area.services if other != service]
+    role = area.rng.choice([role for role in roles if role is not None])
+    return area.add(service, "upstream", role.subject, on=[role])
 
 
 def _silently(area: Area, key: Key) -> Story:

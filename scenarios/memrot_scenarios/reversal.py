@@ -30,7 +30,7 @@ def _script(area: Area) -> list[Story]:
         (two, "format"),
         (three, "oncall"),
         (four, "rollout"),
-        (three, "image"),
+        (three, "design"),
         (two, "oncall"),
     ]
     gone = (four, "waiver")

@@ -33,7 +33,7 @@ def _script(area: Area) -> list[Story]:
             Line("backup", "cascade" if service in migrated[1:] else None, on=("database",)),
             Line("region", "revision" if service in moved else None),
             Line("owner", "revision" if service in busy[:1] else None),
-            Line("oncall", "revision" if service in busy[1:2] else None),
+            Line("oncall", "revision" if service in busy[1:3] else None),
             Line("image", "revision" if service in busy[:1] else None),
             Line("latency", "preservation" if service in busy[2:3] else None),
         ]
@@ -58,7 +58,7 @@ def _script(area: Area) -> list[Story]:
         _silently(area, busy[2], "image"),
         *background(
             area,
-            [*((service, name) for service in busy[:3] for name in ("image", "owner", "oncall"))],
+            [(busy[0], "image"), *((service, name) for service in busy[:3] for name in ("owner", "oncall"))],
             21 if area.small else 29,
         ),
         _remembered(area, rewritten[0], "language"),

@@ -171,7 +171,7 @@ PREDICATES: dict[str, Predicate] = {
         ("{v} is on pager duty for {s}.",
          "Alerts from {s} go to the pager of {v}.",
          "{v} is on call for {s}."),
-        ("Which person gets the pager alerts of {s}?", "Which engineer is on pager duty when {s} fails?"),
+        ("Which person gets the pager alerts of {s}?", "Which engineer has pager duty when {s} fails?"),
     ),
     "lead": Predicate(
         "OWNERSHIP", "lead", PEOPLE,

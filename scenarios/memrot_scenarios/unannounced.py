@@ -43,7 +43,7 @@ def _script(area: Area) -> list[Story]:
     ]
     announced = [
         (one, "owner"), (two, "owner"), (four, "oncall"), (three, "lead"), (four, "image"), (three, "region"),
-        (one, "lead"), (four, "toolchain"),
+        (one, "lead"), (two, "lead"),
     ]  # fmt: skip
     asked: dict[Key, Tests] = {
         **dict.fromkeys((*revised, *ended, *learnt), "unannounced"),
