@@ -64,7 +64,9 @@ def test_refused(text: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["qdrant[server=http://host:6333]", "redis[url=user@host]", "qdrant[server=host:6333]"])
+@pytest.mark.parametrize(
+    "text", ["qdrant[server=http://host:6333]", "redis[url=user@host]", "qdrant[server=host:6333]"]
+)
 def test_an_address_is_refused_without_being_repeated(text: str) -> None:
     with pytest.raises(BadInput, match="MEMROT_QDRANT_URL") as caught:
         parse(text)

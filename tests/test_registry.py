@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from memrot.memory import Place
 
 
 @pytest.fixture
-def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Another installed package, ``rotten``, with an adapter that needs what is not there."""
     (tmp_path / "rotten.py").write_text("import a_backend_that_is_not_there\n")
     (tmp_path / "late.py").write_text(
@@ -32,7 +31,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         "[memrot.adapters]\nrotten = rotten:open_store\nlate = late:open_store\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    yield "rotten"
+    return "rotten"
 
 
 def test_known_names_and_laziness() -> None:
@@ -55,7 +54,10 @@ def test_an_unknown_name_lists_the_known_ones(kind: registry.Kind) -> None:
 
 
 def test_two_packages_claiming_one_name() -> None:
-    points = [EntryPoint("x", "a:open_store", "memrot.adapters"), EntryPoint("x", "b:open_store", "memrot.adapters")]
+    points = [
+        EntryPoint("x", "a:open_store", "memrot.adapters"),
+        EntryPoint("x", "b:open_store", "memrot.adapters"),
+    ]
     with pytest.raises(BadInput, match="two packages claim the adapter 'x'"):
         registry._unique("adapters", points)
     assert list(registry._unique("adapters", [points[0], points[0]])) == ["x"]
@@ -64,7 +66,11 @@ def test_two_packages_claiming_one_name() -> None:
 def test_an_adapter_of_another_package(plugin: str) -> None:
     assert registry.find("adapters", plugin).name == plugin
     assert registry.packages(plugin) == {"rotten": "1.2", "numpy": registry._version("numpy")}
-    assert registry.packages("late") == {"rotten": "1.2", "numpy": registry._version("numpy"), "not-there": None}
+    assert registry.packages("late") == {
+        "rotten": "1.2",
+        "numpy": registry._version("numpy"),
+        "not-there": None,
+    }
     assert not registry.installed("late")
 
 

@@ -101,7 +101,8 @@ def _part(part: str, text: str) -> tuple[str, dict[str, str]]:
 def _spelled(name: str, options: Mapping[str, str]) -> str:
     if not options:
         return name
-    return f"{name}[{','.join(key if value == '' else f'{key}={value}' for key, value in sorted(options.items()))}]"
+    spelled = (f"{key}={value}" if value else key for key, value in sorted(options.items()))
+    return f"{name}[{','.join(spelled)}]"
 
 
 def _place(layer: str) -> tuple[int, str]:

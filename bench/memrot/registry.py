@@ -7,6 +7,7 @@ what to install.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
@@ -98,6 +99,13 @@ def packages(name: str) -> Mapping[str, str | None]:
     return {package: _version(package) for package in sorted(needs - {"memrot"})}
 
 
+def about(name: str) -> str:
+    """What an adapter's module says of itself, then its ``NOTES``; the backend is not imported."""
+    module = importlib.import_module(find("adapters", name).module)
+    summary = (module.__doc__ or "").strip().partition("\n\n")[0]
+    return "; ".join([" ".join(summary.split()), *getattr(module, "NOTES", ())])
+
+
 def installed(name: str) -> bool:
     """Whether an adapter's packages are there; nothing is imported."""
     module = find("adapters", name).module.partition(".")[0]
@@ -118,7 +126,9 @@ def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
         other = known.setdefault(point.name, point)
         if other.value != point.value:
             owners = sorted(_owner(claim.dist) for claim in (other, point))
-            raise BadInput(f"two packages claim the {kind[:-1]} {point.name!r}: {' and '.join(owners)}; uninstall one")
+            raise BadInput(
+                f"two packages claim the {kind[:-1]} {point.name!r}: {' and '.join(owners)}; uninstall one"
+            )
     return dict(sorted(known.items()))
 
 

@@ -1,0 +1,51 @@
+"""The command line: thin, and quick to answer ``--help``; commands import what they need when run."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from memrot.cli import exits
+from memrot.cli.adapters import adapters
+from memrot.cli.exam import scenarios, timeline
+from memrot.cli.run import run
+from memrot.cli.show import diagnose, explain, leaderboard, score
+from memrot.errors import BadInput, Unavailable
+from memrot.redact import redacted
+
+app = typer.Typer(
+    name="memrot",
+    help="Measure how an AI memory rots: replay changing facts over backends, compare what comes back.",
+    epilog=exits.HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("run", epilog=exits.HELP)(run)
+app.command("leaderboard")(leaderboard)
+app.command("diagnose")(diagnose)
+app.command("explain")(explain)
+app.command("score")(score)
+app.command("adapters")(adapters)
+app.command("scenarios")(scenarios)
+app.add_typer(timeline, name="timeline")
+
+
+def main() -> None:
+    """The entry point: what a person can put right is one line on standard error, never a traceback."""
+    try:
+        app()
+    except BadInput as error:
+        _stop(f"error: {error}", exits.BAD_INPUT)
+    except Unavailable as error:
+        _stop(f"error: {redacted(str(error))}", exits.MISSING)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left: nothing to report, and nobody to report it to
+        sys.exit(exits.OK)
+
+
+def _stop(line: str, code: int) -> None:
+    typer.echo(line, err=True)
+    sys.exit(code)

@@ -1,0 +1,131 @@
+"""``memrot run``: measure, then show what came out."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memrot.cli import exits
+from memrot.errors import BadInput
+
+if TYPE_CHECKING:
+    from memrot.leaderboard import Board
+
+
+def run(  # noqa: PLR0917 - an option each
+    profile: Annotated[
+        str, typer.Option(help="smoke (a minute), default (the leaderboard) or full.")
+    ] = "default",
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Replace the profile's stacks; repeatable. For example qdrant+ttl[hard]+supersession."
+        ),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Replace the profile's scenarios; a name or a timeline file; repeatable."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Timelines a scenario: seeds 1 to N.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Hits asked for.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Cells measured at a time; results are the same for any.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; an interrupted one is finished.")
+    ] = None,
+    forget_within: Annotated[
+        int, typer.Option(help="Change points after which an ended fact must be gone.")
+    ] = 3,
+    timeout: Annotated[float, typer.Option(help="Seconds that one call of a memory may take.")] = 60.0,
+    embedder: Annotated[str, typer.Option(help="minilm, or hashing (lexical: for tests).")] = "minilm",
+    ask_every: Annotated[int, typer.Option(help="Ask after every so many events.")] = 1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure anew what was measured before.")] = False,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=VALUE", help="Exit 1 if a stack's metric is lower; repeatable."),
+    ] = None,
+    metrics_file: Annotated[Path | None, typer.Option(help="Write Prometheus gauges here.")] = None,
+) -> None:
+    """Replay timelines over stacks, score what comes back, and print the leaderboard.
+
+    Interrupted, the same command finishes only what is missing.
+    """
+    bounds = [_bound(text) for text in fail_under or ()]
+
+    from memrot import leaderboard
+    from memrot.run import Request
+    from memrot.run import run as measure
+
+    request = Request(
+        profile=profile,
+        stacks=tuple(stack or ()),
+        scenarios=tuple(scenario or ()),
+        seeds=seeds,
+        k=k,
+        jobs=len(os.sched_getaffinity(0)) if jobs is None else jobs,
+        out=out,
+        forget_within=forget_within,
+        timeout=timeout,
+        embedder=embedder,
+        ask_every=ask_every,
+        fresh=fresh,
+    )
+    try:
+        folder = measure(request)
+        board = leaderboard.of(folder)
+        leaderboard.write(folder, board)
+    except KeyboardInterrupt:
+        typer.echo("interrupted: the same command goes on where this one stopped", err=True)
+        raise typer.Exit(exits.INTERRUPTED) from None
+    if metrics_file is not None:
+        from memrot.cli import gauges
+
+        gauges.write(metrics_file, board)
+    typer.echo(leaderboard.render(board))
+    typer.echo(f"\nKept in {folder.path}. Evidence: memrot explain {folder.path} --stack STACK")
+    raise typer.Exit(_verdict(board, bounds))
+
+
+def _bound(text: str) -> tuple[str, float]:
+    from memrot.leaderboard.rows import METRICS
+
+    metric, equals, value = text.partition("=")
+    try:
+        bound = float(value)
+    except ValueError:
+        bound = float("nan")
+    if not equals or metric not in METRICS or math.isnan(bound):
+        raise BadInput(
+            f"--fail-under: expected METRIC=VALUE with a metric of {', '.join(METRICS)}, got {text!r}"
+        )
+    return metric, bound
+
+
+def _verdict(board: Board, bounds: list[tuple[str, float]]) -> int:
+    """The exit code, and a line on standard error for each reason."""
+    code = exits.OK
+    stacks = [row for row in board.table.rows if row.kind == "stack"]
+    for row in stacks:
+        if row.outcome != "answered":
+            _say(f"{row.stack}: {row.outcome}: {row.reason}")
+            code = exits.MISSING
+    for metric, bound in bounds:
+        for row in stacks:
+            estimate = row.metrics[metric]
+            if estimate is None or estimate.mean < bound:
+                got = "undefined" if estimate is None else f"{estimate.mean:.4f}"
+                _say(f"{row.stack}: {metric} is {got}, under {bound:g}")
+                code = exits.UNDER
+    if board.broken:
+        _say("the exam is broken: " + "; ".join(board.broken[:3]))
+        code = exits.BROKEN_EXAM
+    return code
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

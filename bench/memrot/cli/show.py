@@ -1,0 +1,121 @@
+"""``memrot leaderboard``, ``diagnose``, ``explain`` and ``score``: what follows from observations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from memrot.errors import BadInput
+
+By = Literal["domain", "scenario", "question", "layer", "reason"]
+Format = Literal["table", "markdown", "json"]
+
+Run = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
+
+
+def leaderboard(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs of the same exam.", metavar="RUN...")],
+    shape: Annotated[Format, typer.Option("--format", help="How to print it.")] = "table",
+    by: Annotated[By | None, typer.Option("--by", help="Break the lifecycle score down instead.")] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="Show every metric.")] = False,
+) -> None:
+    """Compare the stacks of one run, or of several runs of the same exam."""
+    from memrot import leaderboard as board
+    from memrot.results import RunFolder
+
+    table = board.of(*(RunFolder(run) for run in runs))
+    typer.echo(board.broken_down(table, by, shape) if by else board.render(table, shape, wide=wide))
+
+
+def diagnose(run: Run) -> None:
+    """Show who leaks and who over-forgets: stale hits and misses, each charged to one cause."""
+    from memrot import diagnose as diagnosis
+    from memrot import leaderboard as board
+    from memrot.results import RunFolder
+
+    found = diagnosis.diagnose(board.scores_by_row(RunFolder(run).scored()))
+    typer.echo("Leaks: stale hits, asserted / hedged, charged to the layer that should have stopped them")
+    typer.echo(diagnosis.leak_table(found))
+    typer.echo(
+        "\nunknowable: nobody announced the end and no window had passed\n\n"
+        "Misses: told, true, asked for, and not returned"
+    )
+    typer.echo(diagnosis.miss_table(found))
+    typer.echo("\noutranked, re-embedded and not found by the index are failures of retrieval, not of memory")
+
+
+def explain(
+    run: Run,
+    stack: Annotated[str, typer.Option("--stack", help="Which row of the leaderboard.")],
+    probe: Annotated[str | None, typer.Option("--probe", help="Only this probe.")] = None,
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Only this scenario.")] = None,
+    worst: Annotated[int, typer.Option("--worst", help="How many answers to show.", min=1)] = 3,
+) -> None:
+    """Show a stack's worst answers with the evidence: what it said, what was true, what ended the rest."""
+    from memrot import explain as explanation
+    from memrot import registry
+    from memrot.cells import stack_name
+    from memrot.names import parse
+    from memrot.results import RunFolder
+
+    folder = RunFolder(run)
+    cells = folder.manifest().cells
+    asked = str(parse(stack))
+    known = dict.fromkeys(str(stack_name(cell.stack)) for cell in cells)
+    if asked not in known:
+        raise BadInput(f"stack {asked!r} is not in this run: expected one of {', '.join(known)}")
+    found = []
+    for cell in cells:
+        if str(stack_name(cell.stack)) != asked:
+            continue
+        if scenario is not None and cell.timeline.id != registry.scenario_id(scenario):
+            continue
+        exam = folder.timeline(cell.timeline)
+        if probe is not None and all(probe != each.id for each in exam.probes):
+            continue
+        evidence = explanation.evidence(exam, folder.observations(cell), probe=probe, worst=worst)
+        found += [(each, cell.timeline) for each in evidence]
+    if not found:
+        typer.echo(
+            f"{asked}: no stale hit among its answers"
+            if probe is None
+            else f"{asked}: probe {probe!r} was never asked"
+        )
+        return
+    found.sort(key=lambda pair: pair[0].badness, reverse=True)
+    colour = sys.stdout.isatty()
+    for each, timeline in found[:worst]:
+        typer.echo(f"{asked}  ·  {timeline.id} seed {timeline.seed}")
+        typer.echo(explanation.render([each], colour=colour) + "\n")
+
+
+def score(
+    observations: Annotated[Path, typer.Argument(help="A file of observations.", metavar="OBSERVATIONS")],
+    timeline: Annotated[Path, typer.Option("--timeline", help="The timeline that was replayed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with every number.")] = False,
+) -> None:
+    """Recompute every number of a cell from its raw files."""
+    import msgspec
+    from tabulate import tabulate
+
+    from memrot import observations as raw
+    from memrot import score as scoring
+    from memrot import timeline as exam
+
+    sat, seen = exam.read(timeline), raw.read(observations)
+    if seen.head.timeline.digest not in ("", sat.digest):
+        raise BadInput(
+            f"made with another timeline than {timeline}: the digests differ", file=str(observations)
+        )
+    if seen.footer is None:
+        raise BadInput("no footer: the cell is incomplete", file=str(observations))
+    scores = scoring.score(sat, seen)
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(scores), indent=1).decode())
+        return
+    typer.echo(
+        tabulate([[name, value] for name, value in scores.cell.items()], ["metric", "cell"], floatfmt=".4f")
+    )

@@ -1,0 +1,67 @@
+"""Who leaks, and who over-forgets: each stale hit and each miss charged to one cause (METRICS.md §7).
+
+It counts what the scores of a stack's cells hold; a stack's name is only a label here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from msgspec import Struct
+from tabulate import tabulate
+
+from memrot.model import PeekCause
+from memrot.score import Scores
+
+LEAKS = ("ttl", "supersession", "propagation", "unknowable")
+MISSES: tuple[str, ...] = get_args(PeekCause)
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """Counts over all cells of one stack; ``leaks`` are asserted, ``hedged`` were flagged."""
+
+    stack: str
+    cells: int
+    leaks: dict[str, int]
+    hedged: dict[str, int]
+    misses: dict[str, int]
+
+
+def diagnose(stacks: Mapping[str, Sequence[Scores]]) -> list[Diagnosis]:
+    """One diagnosis a stack, in the order given."""
+    return [
+        Diagnosis(
+            stack=stack,
+            cells=len(cells),
+            leaks=total(cell.leaks for cell in cells),
+            hedged=total(cell.leaks_hedged for cell in cells),
+            misses=total(cell.misses for cell in cells),
+        )
+        for stack, cells in stacks.items()
+    ]
+
+
+def total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    summed: Counter[str] = Counter()
+    for each in counts:
+        summed.update(each)
+    return {name: summed[name] for name in sorted(summed) if summed[name]}
+
+
+def leak_table(found: Sequence[Diagnosis]) -> str:
+    rows = [
+        [each.stack, *(f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}" for layer in LEAKS)]
+        for each in found
+    ]
+    return tabulate(rows, ["stack", *LEAKS], colalign=("left", *("right",) * len(LEAKS)))
+
+
+def miss_table(found: Sequence[Diagnosis]) -> str:
+    """Only the causes that occur have a column; the last three are retrieval's, not the memory's."""
+    causes = [cause for cause in MISSES if any(cause in each.misses for each in found)]
+    if not causes:
+        return "nothing was missed"
+    rows = [[each.stack, *(each.misses.get(cause, 0) for cause in causes)] for each in found]
+    return tabulate(rows, ["stack", *causes], colalign=("left", *("right",) * len(causes)))

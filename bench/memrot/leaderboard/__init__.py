@@ -1,0 +1,162 @@
+"""Leaderboards: the comparative table of one run, or of several runs of the same exam.
+
+``of`` reads and checks, ``write`` keeps, ``render`` and ``broken_down`` print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from memrot import controls
+from memrot.errors import BadInput
+from memrot.leaderboard.breakdown import By, broken_down
+from memrot.leaderboard.rows import Leaderboard, encoded, grouped, row, values, whole
+from memrot.leaderboard.tables import Format, markdown, render
+from memrot.observations import TimelineId
+from memrot.results import Manifest, RunFolder, Scored
+from memrot.score import SCORING, Scores
+from memrot.stats import ranks
+from memrot.truth import GroundTruth, leaking_probes
+
+__all__ = ["Board", "By", "Format", "broken_down", "of", "render", "scores_by_row", "write"]
+
+
+class Board(Struct, frozen=True, kw_only=True):
+    """A leaderboard with what its tables say beside it."""
+
+    table: Leaderboard
+    cells: dict[str, list[Scored]]
+    """Row label -> its cells."""
+    broken: list[str]
+    """What the controls should have scored and did not; empty: the exam is sound."""
+    leaking: int
+    """Probes that go on after the last fact of their key has ended (FORMATS.md)."""
+
+
+def of(*folders: RunFolder) -> Board:
+    """The leaderboard of finished runs; raises BadInput where they are not of the same exam."""
+    manifests = [folder.manifest() for folder in folders]
+    for folder, manifest in zip(folders[1:], manifests[1:], strict=True):
+        _refuse_other(folders[0], manifests[0], folder, manifest)
+    settings = manifests[0].settings
+    cells: dict[str, Scored] = {}
+    for folder in folders:
+        for scored in folder.scored():
+            cells.setdefault(scored.cell.name, scored)
+    rows = grouped(list(cells.values()))
+    places = _ranks(rows)
+    broken, leaking = _controlled(folders[0], list(cells.values()), settings.timelines)
+    return Board(
+        table=Leaderboard(
+            suite=settings.terms.suite,
+            scoring=SCORING,
+            k=settings.terms.k,
+            forget_within=settings.terms.forget_within,
+            embedder=settings.terms.embedder,
+            timelines=settings.timelines,
+            rows=tuple(row(label, found, places.get(label)) for label, found in rows.items()),
+        ),
+        cells=rows,
+        broken=broken,
+        leaking=leaking,
+    )
+
+
+def write(folder: RunFolder, board: Board) -> None:
+    """Keep ``leaderboard.json`` and ``LEADERBOARD.md`` in a run's folder."""
+    folder.write_text("leaderboard.json", encoded(board.table))
+    folder.write_text("LEADERBOARD.md", markdown(board))
+
+
+def scores_by_row(cells: Sequence[Scored]) -> dict[str, list[Scores]]:
+    """Row label -> scores of its answered cells."""
+    return {
+        label: [each.scores for each in found if each.scores is not None]
+        for label, found in grouped(cells).items()
+    }
+
+
+def _refuse_other(first: RunFolder, ours: Manifest, other: RunFolder, theirs: Manifest) -> None:
+    mine, its = ours.settings, theirs.settings
+    reasons = [
+        ("timelines", {each.digest for each in mine.timelines}, {each.digest for each in its.timelines}),
+        ("embedder", mine.terms.embedder, its.terms.embedder),
+        ("k", mine.terms.k, its.terms.k),
+        ("forget-within", mine.terms.forget_within, its.terms.forget_within),
+        ("ask-every", mine.terms.ask_every, its.terms.ask_every),
+        ("suite", mine.terms.suite, its.terms.suite),
+    ]
+    for what, here, there in reasons:
+        if here != there:
+            detail = (
+                f"{len(here - there)} only in the first, {len(there - here)} only in the second"
+                if isinstance(here, set) and isinstance(there, set)
+                else f"{_short(here)} and {_short(there)}"
+            )
+            raise BadInput(
+                f"{first.path} and {other.path} cannot be compared: their {what} differ ({detail})"
+            )
+
+
+def _short(value: object) -> str:
+    name = getattr(value, "name", None)
+    return str(value) if name is None else f"{name} {getattr(value, 'fingerprint', '')}"
+
+
+def _ranks(rows: dict[str, list[Scored]]) -> dict[str, tuple[int, int]]:
+    """Rank ranges by lifecycle, between stacks that answered the same timelines (METRICS.md §11)."""
+    answered = {
+        label: frozenset(cell.cell.timeline.digest for cell in found)
+        for label, found in rows.items()
+        if found[0].cell.kind == "stack" and all(cell.outcome == "answered" for cell in found)
+    }
+    places: dict[str, tuple[int, int]] = {}
+    for timelines in dict.fromkeys(answered.values()):
+        compared = {
+            label: values(rows[label], whole("lifecycle"))
+            for label in answered
+            if answered[label] == timelines
+        }
+        places.update(ranks(compared))
+    return places
+
+
+def _controlled(
+    folder: RunFolder, cells: Sequence[Scored], timelines: Sequence[TimelineId]
+) -> tuple[list[str], int]:
+    """What the controls broke, and how many probes leak."""
+    by_timeline: dict[str, dict[str, Scored]] = {}
+    for scored in cells:
+        if scored.cell.kind == "control":
+            by_timeline.setdefault(scored.cell.timeline.digest, {})[scored.cell.stack.adapter] = scored
+    broken: list[str] = []
+    leaking = 0
+    for identity in timelines:
+        exam = folder.timeline(identity)
+        truth = GroundTruth.of(exam)
+        leaking += len(leaking_probes(exam, truth))
+        where = f"{identity.id} seed {identity.seed}"
+        scores = {name: each.scores for name, each in by_timeline.get(identity.digest, {}).items()}
+        failed = sorted(set(controls.CONTROLS) - {name for name, each in scores.items() if each is not None})
+        if failed:
+            broken.append(f"{where}: no scores of {', '.join(failed)}")
+            continue
+        known = {name: each for name, each in scores.items() if each is not None}
+        broken += [
+            f"{where}: {violation}"
+            for violation in controls.violations(
+                {name: each.cell for name, each in known.items()},
+                {name: _all_leaks(each) for name, each in known.items()},
+                len(truth.change_points),
+            )
+        ]
+    return broken, leaking
+
+
+def _all_leaks(scores: Scores) -> dict[str, int]:
+    return {
+        layer: scores.leaks.get(layer, 0) + scores.leaks_hedged.get(layer, 0)
+        for layer in {*scores.leaks, *scores.leaks_hedged}
+    }

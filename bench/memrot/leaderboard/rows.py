@@ -1,0 +1,181 @@
+"""A leaderboard as data: exactly what ``leaderboard.json`` holds (FORMATS.md).
+
+A metric's mean is the mean of scenario means over answered cells; nothing in here depends on when,
+where or in which order cells were measured, except the latencies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from memrot import stats
+from memrot.cells import Kind, stack_name
+from memrot.diagnose import total
+from memrot.observations import EmbedderId, Outcome, TimelineId
+from memrot.results import Scored
+from memrot.score import Scores
+
+FORMAT = 1
+
+METRICS = (
+    "lifecycle", "confidently_wrong", "freshness", "consistency", "coverage", "forgetting", "contamination",
+    "consistency_key", "freshness_key", "coverage_key", "recall", "divergence", "wrong", "false_abstention",
+    "abstention", "wrong_evidence", "silent_contradiction", "resurrection",
+)  # fmt: skip
+
+OUTCOMES: tuple[Outcome, ...] = ("answered", "errored", "unsupported", "unavailable", "skipped")
+
+_WORST_FIRST: tuple[Outcome, ...] = ("errored", "unavailable", "unsupported", "skipped", "answered")
+
+
+Pick: TypeAlias = Callable[[Scores], float | None]
+
+
+class Estimate(Struct, frozen=True):
+    """``low`` and ``high`` bound the 95% interval over new seeds; None where one seed cannot tell."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Latency(Struct, frozen=True):
+    p50: float | None
+    p95: float | None
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    stack: str
+    kind: Kind
+    adapter: str
+    layers: tuple[str, ...]
+    deployment: str
+    version: str
+    filters: str
+    clock: str
+    outcome: Outcome
+    cells: dict[str, int]
+    reason: str | None
+    rank: tuple[int, int] | None
+    metrics: dict[str, Estimate | None]
+    leaks: dict[str, int]
+    leaks_hedged: dict[str, int]
+    latency_ms: Latency
+
+
+class Leaderboard(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaderboard"):
+    suite: str
+    scoring: int
+    k: int
+    forget_within: int
+    embedder: EmbedderId
+    timelines: tuple[TimelineId, ...]
+    rows: tuple[Row, ...]
+    format: Literal[1] = 1
+
+
+def encoded(table: Leaderboard) -> str:
+    return msgspec.json.format(msgspec.json.encode(table), indent=1).decode()
+
+
+def grouped(cells: Sequence[Scored]) -> dict[str, list[Scored]]:
+    """Cells by row, in the order of the plan; two versions of a backend are two rows."""
+    by_stack: dict[str, dict[tuple[str, str, str], list[Scored]]] = {}
+    for cell in cells:
+        stack = cell.cell.stack
+        versions = by_stack.setdefault(str(stack_name(stack)), {})
+        versions.setdefault((stack.backend, stack.version, stack.deployment), []).append(cell)
+    rows: dict[str, list[Scored]] = {}
+    for name, versions in by_stack.items():
+        for (backend, version, deployment), found in versions.items():
+            label = name if len(versions) == 1 else f"{name} ({backend} {version} {deployment})"
+            rows[label] = found
+    return rows
+
+
+def row(label: str, cells: Sequence[Scored], rank: tuple[int, int] | None) -> Row:
+    stack = cells[0].cell.stack
+    counts = Counter(cell.outcome for cell in cells)
+    outcome = next(each for each in _WORST_FIRST if counts[each])
+    scores = [cell.scores for cell in cells if cell.scores is not None]
+    return Row(
+        stack=label,
+        kind=cells[0].cell.kind,
+        adapter=stack.adapter,
+        layers=stack.layers,
+        deployment=stack.deployment,
+        version=stack.version,
+        filters=_filters([cell.cell.stack.filters for cell in cells]),
+        clock=stack.clock,
+        outcome=outcome,
+        cells={each: counts[each] for each in OUTCOMES},
+        reason=next((cell.reason for cell in cells if cell.outcome == outcome), None),
+        rank=rank,
+        metrics={metric: estimate(cells, metric) for metric in METRICS},
+        leaks=total(each.leaks for each in scores),
+        leaks_hedged=total(each.leaks_hedged for each in scores),
+        latency_ms=latency(cells),
+    )
+
+
+def estimate(cells: Sequence[Scored], metric: str) -> Estimate | None:
+    """A metric over a row's cells; None where no answered cell defines it."""
+    return estimate_of(cells, whole(metric))
+
+
+def estimate_of(cells: Sequence[Scored], pick: Pick) -> Estimate | None:
+    by_scenario = values(cells, pick)
+    if not by_scenario:
+        return None
+    interval = stats.interval(list(by_scenario.values()))
+    return Estimate(interval.mean, interval.low, interval.high, sum(map(len, by_scenario.values())))
+
+
+def values(cells: Sequence[Scored], pick: Pick) -> dict[str, list[float]]:
+    """Scenario -> a value of each cell's scores; undefined ones are left out."""
+    found: dict[str, list[float]] = {}
+    for cell in cells:
+        value = pick(cell.scores) if cell.scores is not None else None
+        if value is not None:
+            found.setdefault(cell.cell.timeline.id, []).append(float(value))
+    return found
+
+
+def whole(metric: str) -> Pick:
+    """A metric of the whole cell."""
+    return lambda scores: scores.cell.get(metric)
+
+
+def last(metric: str) -> Pick:
+    """A metric of the cell's last stage."""
+    return lambda scores: scores.last.get(metric)
+
+
+def part(by: str, name: str, metric: str) -> Pick:
+    """A metric of one domain, ``tests`` tag or reason."""
+    return lambda scores: scores.by.get(by, {}).get(name, {}).get(metric)
+
+
+def latency(cells: Sequence[Scored]) -> Latency:
+    """Milliseconds a question, over all stages of all cells; embedding and layers' writes excluded."""
+    taken = [ms for cell in cells for ms in cell.question_ms]
+    if not taken:
+        return Latency(None, None)
+    return Latency(*(round(float(value), 3) for value in np.percentile(taken, [50, 95])))
+
+
+def _filters(found: Sequence[str]) -> str:
+    """How filters ran over a row's cells; of over-fetches the largest."""
+    kinds: dict[str, float] = {}
+    for text in found:
+        kind, _, factor = text.partition(" ×")
+        if kind:
+            kinds[kind] = max(kinds.get(kind, 0.0), float(factor or 0))
+    return ", ".join(f"{kind} ×{factor:.1f}" if factor else kind for kind, factor in sorted(kinds.items()))

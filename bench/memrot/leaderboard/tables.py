@@ -1,0 +1,214 @@
+"""Leaderboards for people: text for a terminal, Markdown for a page.
+
+First a grid of what was asked first of all, backend by layer set; then a row a stack with how good
+it is; then how each of them ran. ``wide`` puts everything into one row a stack.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tabulate import tabulate
+
+from memrot.cells import stack_name
+from memrot.layers.ttl import TTL_DAYS
+from memrot.leaderboard.rows import METRICS, Estimate, Row, encoded
+from memrot.names import StackName
+
+if TYPE_CHECKING:
+    from memrot.leaderboard import Board
+
+Format: TypeAlias = Literal["table", "markdown", "json"]
+
+HEADINGS = {
+    "lifecycle": "lifecycle",
+    "confidently_wrong": "conf. wrong",
+    "freshness": "fresh",
+    "consistency": "consist.",
+    "coverage": "cover.",
+    "forgetting": "forget@{n}",
+    "contamination": "contam.",
+    "recall": "recall*",
+}
+"""The metrics of the narrow table, in order; the wide one adds the rest."""
+
+
+def render(board: Board, shape: Format = "table", *, wide: bool = False) -> str:
+    """The whole leaderboard as text, Markdown or JSON."""
+    if shape == "json":
+        return encoded(board.table)
+    parts = [title(board), heading("Lifecycle score, backend by layer set", shape), grid(board, shape)]
+    if wide:
+        parts += [heading("Every stack", shape), quality(board, shape, METRICS)]
+    else:
+        parts += [heading("Every stack", shape), quality(board, shape, tuple(HEADINGS))]
+    parts += [heading("How they ran", shape), circumstances(board, shape), notes(board, shape)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def markdown(board: Board) -> str:
+    return f"# Leaderboard\n\n{render(board, 'markdown')}"
+
+
+def title(board: Board) -> str:
+    made = board.table
+    scenarios = {each.id for each in made.timelines}
+    embedder = made.embedder.name
+    if made.embedder.lexical:
+        embedder += " (LEXICAL: compares spelling only; not for publication)"
+    return (
+        f"suite {made.suite}, {len(scenarios)} scenario{'s' * (len(scenarios) > 1)}, "
+        f"{len(made.timelines)} timeline{'s' * (len(made.timelines) > 1)}, k = {made.k}, embedder {embedder}"
+    )
+
+
+def grid(board: Board, shape: Format) -> str:
+    """Layer sets down, backends across."""
+    names = {row.stack: stack_name(board.cells[row.stack][0].cell.stack) for row in _stacks(board)}
+    backends = list(dict.fromkeys(_backend(row, names[row.stack]) for row in _stacks(board)))
+    sets = list(dict.fromkeys(names[row.stack].layer_set for row in _stacks(board)))
+    cells = {
+        (names[row.stack].layer_set, _backend(row, names[row.stack])): _lifecycle(row)
+        for row in _stacks(board)
+    }
+    body = [[layers, *(cells.get((layers, backend), "") for backend in backends)] for layers in sets]
+    return table(body, ["layers", *backends], shape)
+
+
+def quality(board: Board, shape: Format, metrics: Sequence[str]) -> str:
+    """A row a stack, best first, then the controls."""
+    forget = f"forget@{board.table.forget_within}"
+    headings = [HEADINGS.get(metric, metric.replace("_", " ")) for metric in metrics]
+    headings = [
+        forget if metric == "forgetting" else text for metric, text in zip(metrics, headings, strict=True)
+    ]
+    body = []
+    for row in ordered(board):
+        rank = (
+            "control"
+            if row.kind == "control"
+            else "-"
+            if row.rank is None
+            else f"{row.rank[0]}-{row.rank[1]}"
+        )
+        if all(estimate is None for estimate in row.metrics.values()):
+            body.append([row.stack, rank, row.outcome, *[""] * (len(metrics) - 1)])
+            continue
+        shown = [
+            interval(row.metrics[metric]) if metric == "lifecycle" else number(row.metrics[metric])
+            for metric in metrics
+        ]
+        body.append([row.stack, rank, *shown])
+    return table(body, ["stack", "rank", *headings], shape)
+
+
+def circumstances(board: Board, shape: Format) -> str:
+    """How each stack ran: where, which version, how filters ran, how fast, and what became of its cells."""
+    body = [
+        [
+            row.stack,
+            f"{board.cells[row.stack][0].cell.stack.backend} {row.version}".strip(),
+            row.deployment,
+            row.filters,
+            "" if row.latency_ms.p50 is None else f"{row.latency_ms.p50:.2f}",
+            "" if row.latency_ms.p95 is None else f"{row.latency_ms.p95:.2f}",
+            _outcomes(row),
+            board.cells[row.stack][0].cell.stack.note,
+        ]
+        for row in ordered(board)
+        if row.kind == "stack"
+    ]
+    return table(
+        body,
+        ["stack", "backend", "deployment", "filters", "p50 ms", "p95 ms", "cells", "note"],
+        shape,
+        numbers=False,
+    )
+
+
+def notes(board: Board, shape: Format) -> str:
+    """What a reader must know to read the numbers."""
+    ttls = ", ".join(f"{domain} {days:g} d" for domain, days in TTL_DAYS.items())
+    lines = [
+        "Within a layer set exact stores should tie; a difference is a finding.",
+        "lifecycle: 1 is perfect; ± half a 95% interval over new seeds. conf. wrong, contam.: less is better.",
+        "rank: the places that the differences allow (95%, Holm); a stack with an error has none.",
+        "*recall: share of all facts ever told that were returned, true or not: hoarding wins it.",
+        f"ttl: facts last {ttls}. p50, p95: milliseconds a question, without embedding.",
+    ]
+    if board.leaking:
+        lines.append(f"{board.leaking} leaking probes go on after the last fact of their key has ended.")
+    lines += [
+        f"{row.stack}: {row.outcome}: {row.reason}" for row in board.table.rows if row.outcome != "answered"
+    ]
+    if board.broken:
+        lines.append(
+            "THE EXAM IS BROKEN, no number above can be trusted. Controls did not score what they must:"
+        )
+        lines += board.broken
+    else:
+        lines.append("Controls score what they must: the exam is sound.")
+    if shape == "markdown":
+        return "\n".join(f"- {line}" for line in lines)
+    return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ") for line in lines)
+
+
+def ordered(board: Board) -> list[Row]:
+    """Stacks by lifecycle, best first, those without at the end; then the controls as they come."""
+
+    def place(row: Row) -> tuple[bool, bool, float]:
+        lifecycle = row.metrics["lifecycle"]
+        return (row.kind == "control", lifecycle is None, 0.0 if lifecycle is None else -lifecycle.mean)
+
+    return sorted(board.table.rows, key=place)
+
+
+def number(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else f"{estimate.mean:.3f}"
+
+
+def interval(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return number(estimate)
+    return f"{estimate.mean:.3f} ±{(estimate.high - estimate.low) / 2:.3f}"
+
+
+def table(
+    body: Sequence[Sequence[str]], headings: Sequence[str], shape: Format, *, numbers: bool = True
+) -> str:
+    align = ("left", *("right" if numbers else "left",) * (len(headings) - 1))
+    text: str = tabulate(
+        body,
+        headings,
+        tablefmt="github" if shape == "markdown" else "simple",
+        colalign=align if body else None,
+        disable_numparse=True,
+    )
+    return text
+
+
+def heading(text: str, shape: Format) -> str:
+    return f"## {text}" if shape == "markdown" else f"{text}\n{'=' * len(text)}"
+
+
+def _stacks(board: Board) -> list[Row]:
+    return [row for row in board.table.rows if row.kind == "stack"]
+
+
+def _backend(row: Row, name: StackName) -> str:
+    """A column of the grid: the adapter, and its version where a leaderboard holds two."""
+    return name.base + row.stack.removeprefix(str(name))
+
+
+def _lifecycle(row: Row) -> str:
+    estimate = row.metrics["lifecycle"]
+    return (
+        row.outcome if estimate is None else interval(estimate) + ("!" if row.outcome != "answered" else "")
+    )
+
+
+def _outcomes(row: Row) -> str:
+    counts = {outcome: count for outcome, count in row.cells.items() if count}
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())

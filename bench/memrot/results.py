@@ -1,0 +1,298 @@
+"""A run's folder: what was asked, what came back, and what follows from it.
+
+``manifest.json`` and ``cells/`` (raw observations) are the transcript, ``timelines/`` is the exam
+that was sat; the rest is derived and can be derived again. Scores are kept in ``scores.jsonl``
+beside the SHA-256 of the observations they came from: a line whose file changed, or that was torn
+by a kill, counts for nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import platform
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from memrot import observations, timeline
+from memrot.cells import Cell, Terms, timeline_file
+from memrot.errors import BadInput
+from memrot.lines import refuse_newer, write_lines
+from memrot.observations import Observations, Outcome, TimelineId
+from memrot.score import SCORING, Scores, score
+from memrot.timeline import Timeline
+
+FORMAT = 1
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What was asked: equal settings are one run, which may be taken up again."""
+
+    stacks: tuple[str, ...]
+    timelines: tuple[TimelineId, ...]
+    terms: Terms
+    memrot: str
+
+
+class Manifest(Struct, frozen=True, kw_only=True, tag_field="type", tag="run"):
+    settings: Settings
+    cells: tuple[Cell, ...]
+    versions: dict[str, str | None]
+    machine: dict[str, Any]
+    started: str
+    finished: str | None = None
+    wall_s: float = 0.0
+    """Seconds of measuring, over all the times that the run was taken up."""
+    format: int = FORMAT
+
+
+class Scored(Struct, frozen=True, kw_only=True):
+    """One cell as every table sees it; ``scores`` is None where nothing was answered."""
+
+    cell: Cell
+    outcome: Outcome
+    observed: str
+    """SHA-256 of the observations' file."""
+    reason: str | None = None
+    scores: Scores | None = None
+    question_ms: tuple[float, ...] = ()
+    """Milliseconds a question, stage by stage."""
+    scoring: int = SCORING
+
+
+class RunFolder:
+    """One run on disk. Everything in it is written under a temporary name and renamed when whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def exists(self) -> bool:
+        return (self.path / "manifest.json").exists()
+
+    def complete(self) -> bool:
+        return self.exists() and self.manifest().finished is not None
+
+    def manifest(self) -> Manifest:
+        file = self.path / "manifest.json"
+        try:
+            raw = msgspec.json.decode(file.read_bytes())
+            if isinstance(raw, dict):
+                refuse_newer(raw, FORMAT, file=str(file), line=1)
+            return msgspec.convert(raw, Manifest)
+        except FileNotFoundError:
+            raise BadInput("not the folder of a run: expected a manifest.json", file=str(self.path)) from None
+        except OSError as error:
+            raise BadInput(f"cannot be read: {error.strerror}", file=str(file)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadInput(f"expected the manifest of a run: {error}", file=str(file)) from None
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        self.write_text(
+            "manifest.json", msgspec.json.format(msgspec.json.encode(manifest), indent=1).decode()
+        )
+
+    def write_text(self, name: str, text: str) -> None:
+        write_lines(self.path / name, [text.rstrip("\n")])
+
+    def file_of(self, cell: Cell) -> Path:
+        return self.path / "cells" / f"{cell.name}.observations.jsonl.gz"
+
+    def timeline_path(self, identity: TimelineId) -> Path:
+        return self.path / "timelines" / timeline_file(identity)
+
+    def timeline(self, identity: TimelineId) -> Timeline:
+        return read_timeline(self.timeline_path(identity), identity)
+
+    def observations(self, cell: Cell) -> Observations:
+        """A finished cell's observations; raises BadInput where they are torn or of other work."""
+        path = self.file_of(cell)
+        seen = observations.read(path)
+        if seen.footer is None:
+            raise BadInput("no footer: the cell is incomplete", file=str(path))
+        if seen.head.timeline.digest != cell.timeline.digest:
+            raise BadInput("the observations are of another timeline than the manifest says", file=str(path))
+        return seen
+
+    def known(self) -> dict[str, Scored]:
+        """Cell name -> what ``scores.jsonl`` holds; lines that cannot be used are left out."""
+        known = {}
+        try:
+            lines = (self.path / "scores.jsonl").read_bytes().splitlines()
+        except OSError:
+            return {}
+        for line in lines:
+            try:
+                scored = msgspec.json.decode(line, type=Scored)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            if scored.scoring == SCORING:
+                known[scored.cell.name] = scored
+        return known
+
+    def append(self, line: bytes) -> None:
+        """Add a line to ``scores.jsonl``; a torn one before it stays alone on its line."""
+        with (self.path / "scores.jsonl").open("ab") as stream:
+            stream.write((b"\n" if stream.tell() else b"") + line)
+
+    def scored(self) -> list[Scored]:
+        """Every cell of a finished run, in the order of the plan; raises BadInput naming what is torn."""
+        cells = self.manifest().cells
+        missing = sum(not self.file_of(cell).exists() for cell in cells)
+        if missing:
+            raise BadInput(
+                f"{missing} of {len(cells)} cells are missing: memrot run --out {self.path} finishes the run",
+                file=str(self.path),
+            )
+        known, exams = self.known(), dict[TimelineId, Timeline]()
+        rows = []
+        for cell in cells:
+            scored = known.get(cell.name)
+            if scored is None or scored.observed != file_digest(self.file_of(cell)):
+                if cell.timeline not in exams:
+                    exams[cell.timeline] = self.timeline(cell.timeline)
+                scored = score_cell(cell, self.observations(cell), exams[cell.timeline], self.file_of(cell))
+            rows.append(scored)
+        return rows
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out of the folder; the lock ends with the process, however it ends."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            stream = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise BadInput(f"cannot be written: {error.strerror}", file=str(self.path)) from None
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise BadInput("another memrot run is writing here", file=str(self.path)) from None
+            yield
+
+    def clear(self) -> None:
+        """Forget everything that was measured here."""
+        for name in ("cells", "timelines"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in ("manifest.json", "scores.jsonl", "leaderboard.json", "LEADERBOARD.md"):
+            (self.path / name).unlink(missing_ok=True)
+
+
+def score_cell(cell: Cell, seen: Observations, exam: Timeline, path: Path) -> Scored:
+    """Score a finished cell whose observations are in ``path``."""
+    return _scored(cell, seen, path, score(exam, seen) if _outcome(seen) == "answered" else None)
+
+
+def unscored(cell: Cell, seen: Observations, path: Path) -> Scored:
+    """A finished cell that answered nothing."""
+    return _scored(cell, seen, path, None)
+
+
+def encode(scored: Scored) -> bytes:
+    return msgspec.json.encode(scored)
+
+
+def decode(line: bytes) -> Scored:
+    return msgspec.json.decode(line, type=Scored)
+
+
+def read_timeline(path: Path, identity: TimelineId) -> Timeline:
+    """A kept timeline; raises BadInput where it is not the one that was sat."""
+    exam = timeline.read(path)
+    if exam.digest != identity.digest:
+        raise BadInput(
+            f"not the timeline that was sat: expected the digest {identity.digest[:12]}", file=str(path)
+        )
+    return exam
+
+
+def identity_of(exam: Timeline) -> TimelineId:
+    header = exam.header
+    return TimelineId(id=header.id, revision=header.revision, seed=header.seed, digest=exam.digest)
+
+
+def file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
+
+
+def _scored(cell: Cell, seen: Observations, path: Path, scores: Scores | None) -> Scored:
+    return Scored(
+        cell=msgspec.structs.replace(cell, stack=seen.head.stack),
+        outcome=_outcome(seen),
+        observed=file_digest(path),
+        reason=(seen.footer and seen.footer.reason) or next((error.error for error in seen.errors), None),
+        scores=scores and msgspec.structs.replace(scores, stages=[]),
+        question_ms=tuple(
+            round(stage.answer_ms / len(stage.asked), 4)
+            for stage in seen.stages
+            if stage.answer_ms is not None and stage.asked
+        ),
+    )
+
+
+def _outcome(seen: Observations) -> Outcome:
+    return "errored" if seen.footer is None else seen.footer.outcome
+
+
+def machine() -> dict[str, Any]:
+    """The kind of machine, without its name or its user's."""
+    return {"cpus": os.cpu_count(), "arch": platform.machine(), "os": platform.system()}
+
+
+def newest_incomplete(results: Path, settings: Settings) -> RunFolder | None:
+    """The newest run of the same settings that was interrupted."""
+    folders = sorted((path for path in results.glob("*/manifest.json")), reverse=True)
+    for path in folders:
+        folder = RunFolder(path.parent)
+        try:
+            manifest = folder.manifest()
+        except BadInput:
+            continue  # another version's, or damaged: not one to take up
+        if manifest.finished is None and manifest.settings == settings:
+            return folder
+    return None
+
+
+def difference(asked: Settings, there: Settings) -> str | None:
+    """How two runs' settings differ, in words; None where they are equal."""
+
+    def flat(settings: Settings) -> Mapping[str, Any]:
+        terms = settings.terms
+        return {
+            "stacks": list(settings.stacks),
+            "timelines": [f"{t.id}@{t.seed}:{t.digest[:12]}" for t in settings.timelines],
+            "embedder": f"{terms.embedder.name} {terms.embedder.fingerprint}",
+            "k": terms.k,
+            "forget_within": terms.forget_within,
+            "ask_every": terms.ask_every,
+            "suite": terms.suite,
+            "memrot": settings.memrot,
+        }
+
+    ours, theirs = flat(asked), flat(there)
+    for name, value in ours.items():
+        if value != theirs[name]:
+            if not isinstance(value, list):
+                return f"its {name} is {theirs[name]}, not {value}"
+            added = sorted(set(value) - set(theirs[name]))
+            missing = sorted(set(theirs[name]) - set(value))
+            return f"its {name} differ: " + "; ".join(
+                f"{what} {', '.join(items[:3])}{' ...' if len(items) > 3 else ''}"
+                for what, items in (("without", added), ("with", missing))
+                if items
+            )
+    return None

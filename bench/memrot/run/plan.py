@@ -1,0 +1,122 @@
+"""From what was asked to what has to be done: stacks, timelines, terms. Nothing is measured here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+
+import memrot
+from memrot import layers, names, registry, suite, timeline
+from memrot.cells import Terms
+from memrot.controls import CONTROLS
+from memrot.embed.base import Embedder
+from memrot.errors import BadInput
+from memrot.names import StackName
+from memrot.observations import EmbedderId
+from memrot.results import Settings, identity_of
+from memrot.timeline import Timeline
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What a person asks of ``memrot run``; stacks, scenarios, seeds and k replace the profile's."""
+
+    profile: str = "default"
+    stacks: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    """Names of scenarios, or timeline files."""
+    seeds: int | None = None
+    k: int | None = None
+    jobs: int = 1
+    out: Path | None = None
+    results: Path = Path("results")
+    """Where a run gets a folder of its own if ``out`` names none."""
+    forget_within: int = 3
+    ask_every: int = 1
+    timeout: float = 60.0
+    """Seconds that one call of a memory may take."""
+    embedder: str = "minilm"
+    fresh: bool = False
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    stacks: tuple[StackName, ...]
+    exams: tuple[Timeline, ...]
+    settings: Settings
+
+
+def planned(request: Request, embedder: Embedder) -> Plan:
+    """Check everything that can be checked without a backend, and generate the timelines."""
+    profile = suite.profile(request.profile)
+    k = profile.k if request.k is None else request.k
+    for what, number in (
+        ("--k", k),
+        ("--seeds", profile.seeds if request.seeds is None else request.seeds),
+        ("--jobs", request.jobs),
+        ("--forget-within", request.forget_within),
+        ("--ask-every", request.ask_every),
+    ):
+        if number < 1:
+            raise BadInput(f"{what}: expected a number from 1, got {number}")
+    if not 0 < request.timeout < float("inf"):
+        raise BadInput(f"--timeout: expected seconds above 0, got {request.timeout}")
+    stacks = _stacks(request.stacks or profile.stacks)
+    exams = _exams(request.scenarios or profile.scenarios, request.seeds or profile.seeds)
+    return Plan(
+        stacks=stacks,
+        exams=exams,
+        settings=Settings(
+            stacks=tuple(map(str, stacks)),
+            timelines=tuple(identity_of(exam) for exam in exams),
+            terms=Terms(
+                suite=suite.VERSION,
+                embedder=EmbedderId(
+                    name=embedder.name, fingerprint=embedder.fingerprint, lexical=embedder.lexical
+                ),
+                k=k,
+                forget_within=request.forget_within,
+                ask_every=request.ask_every,
+            ),
+            memrot=memrot.__version__,
+        ),
+    )
+
+
+def versions(stacks: Sequence[StackName]) -> dict[str, str | None]:
+    """Of everything installed that can change a number."""
+    known: dict[str, str | None] = {
+        "memrot": memrot.__version__,
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "scipy": version("scipy"),
+    }
+    for adapter in sorted({stack.adapter for stack in stacks}):
+        known.update(registry.packages(adapter))
+    return known
+
+
+def _stacks(spelled: Sequence[str]) -> tuple[StackName, ...]:
+    stacks = tuple(dict.fromkeys(names.parse(text) for text in spelled))
+    for stack in stacks:
+        if stack.adapter in CONTROLS:
+            raise BadInput(f"{stack.adapter!r} is a control: it is in every run and takes no layers")
+        registry.find("adapters", stack.adapter)
+        layers.parse(stack.layers)
+    return stacks
+
+
+def _exams(scenarios: Sequence[str], seeds: int) -> tuple[Timeline, ...]:
+    """Scenario by scenario, each with seeds 1..n; a timeline file stands for itself."""
+    exams: dict[str, Timeline] = {}
+    for name in scenarios:
+        if name.endswith((".jsonl", ".jsonl.gz")):
+            sat = [timeline.read(Path(name))]
+        else:
+            scenario = registry.scenario(name)
+            sat = [scenario.generate(seed) for seed in range(1, seeds + 1)]
+        exams.update((exam.digest, exam) for exam in sat)
+    return tuple(exams.values())

@@ -1,0 +1,230 @@
+"""What a worker process does: open a backend to see what it is, or measure and score one cell.
+
+A worker never decides whether its work counts: it writes observations under a name of its own and
+the parent renames them. So a worker that outlives its run can do no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from memrot import layers, observations, registry
+from memrot.cells import Cell, Terms
+from memrot.controls import CONTROLS
+from memrot.embed.cache import Recalled
+from memrot.errors import BadInput, Unavailable
+from memrot.evaluate import LifecycleEvaluator
+from memrot.memory import Info, MemoryService, Place, Store
+from memrot.model import introduces, is_announced
+from memrot.observations import ErrorSeen, Footer, Head, Observations, Outcome, StackId, TimelineId
+from memrot.redact import redacted
+from memrot.results import encode, machine, read_timeline, score_cell
+from memrot.run.watch import Deadline, Watched
+from memrot.stack import LayeredMemory
+from memrot.timeline import Timeline
+
+_ORPHAN_CHECK_S = 0.5
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """One cell's work. ``folder`` is the cell's own, for stores; it is gone afterwards."""
+
+    cell: Cell
+    terms: Terms
+    timeline: Path
+    observations: Path
+    """Where the cell's observations are, or are to be written."""
+    measured: bool
+    """Whether they are there already, and only the scores are missing."""
+    folder: Path
+    timeout: float
+    embedder: Recalled
+
+    @property
+    def last_words(self) -> Path:
+        """What a hanging worker leaves behind."""
+        return last_words(self.folder)
+
+
+def last_words(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.hung")
+
+
+def start(parent: int, scratch: str) -> None:
+    """Prepare a worker: silent, deaf to Ctrl-C (the parent hears it), and gone when its parent is.
+
+    What vendors leave in temporary folders goes to ``scratch``, and with it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(null, stream)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_ORPHAN_CHECK_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def inspect(
+    adapter: str, options: dict[str, str], folder: Path, dim: int, timeout: float
+) -> Info | Unavailable:
+    """What a backend says of itself, by opening an empty store."""
+    place = Place(
+        namespace=_namespace("inspect", folder.parent), folder=folder / "store", dim=dim, expected=1
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with Deadline(timeout, last_words(folder)):
+            store = registry.adapter(adapter)(place, options)
+            info = store.info
+            store.drop()
+            store.close()
+    except Unavailable as error:
+        return Unavailable(redacted(str(error)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return info
+
+
+def perform(task: Task) -> bytes:
+    """Measure a cell, unless it is measured, and score it; returns its line of ``scores.jsonl``."""
+    evaluator = _evaluator(task.timeline, task.cell.timeline, task.terms)
+    if task.measured:
+        seen = observations.read(task.observations)
+    else:
+        seen = _measured(task, evaluator)
+        observations.write(task.observations, seen)
+    return encode(score_cell(task.cell, seen, evaluator.timeline, task.observations))
+
+
+def without_measuring(
+    cell: Cell, terms: Terms, outcome: Outcome, reason: str, during: str = "open"
+) -> Observations:
+    """The observations of a cell in which nothing was asked, and why."""
+    return Observations(
+        head=_head(cell, terms),
+        errors=(ErrorSeen(seq=0, during=during, error=reason),) if outcome == "errored" else (),
+        footer=Footer(outcome=outcome, reason=reason, finished=_now()),
+    )
+
+
+def described(stack: StackId, info: Info) -> StackId:
+    """A stack's identity with what its backend said of itself."""
+    return structs.replace(
+        stack,
+        backend=info.backend,
+        version=info.version,
+        deployment=info.deployment,
+        clock=info.clock,
+        note=info.note,
+    )
+
+
+def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
+    task.folder.mkdir(parents=True, exist_ok=True)
+    head = _head(task.cell, task.terms)
+    try:
+        with Deadline(task.timeout, task.last_words) as deadline:
+            if task.cell.kind == "control":
+                control = CONTROLS[task.cell.stack.adapter]
+                return _finished(
+                    evaluator.observe(_watched(lambda: control(evaluator.timeline), deadline), head)
+                )
+            open_store = _store_opener(task, evaluator.timeline)
+            served = task.cell.stack.deployment == "server"
+            if served:
+                _drop(open_store)  # what a killed run may have left on the server
+            policies = layers.parse(task.cell.stack.layers, evaluator.timeline.header.exclusive)
+            seen = evaluator.observe(
+                _watched(lambda: LayeredMemory(open_store, policies, task.embedder), deadline), head
+            )
+            if served:
+                _drop(open_store)
+            return _finished(seen)
+    except Unavailable as error:
+        return without_measuring(task.cell, task.terms, "unavailable", redacted(str(error)))
+    except BadInput:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a backend raises while it is opened or dropped is its outcome
+        reason = redacted(f"{type(error).__name__}: {error}")
+        return without_measuring(task.cell, task.terms, "errored", reason)
+    finally:
+        shutil.rmtree(task.folder, ignore_errors=True)
+
+
+def _watched(open_memory: Callable[[], MemoryService], deadline: Deadline) -> Callable[[], MemoryService]:
+    return lambda: Watched(open_memory, deadline)
+
+
+def _store_opener(task: Task, exam: Timeline) -> Callable[[], Store]:
+    open_store = registry.adapter(task.cell.stack.adapter)
+    place = Place(
+        namespace=_namespace(task.cell.name, task.folder.parent),
+        folder=task.folder / "store",
+        dim=task.embedder.dim,
+        expected=sum(is_announced(event) and introduces(event) is not None for event in exam.events),
+    )
+    return lambda: open_store(place, task.cell.stack.options)
+
+
+def _drop(open_store: Callable[[], Store]) -> None:
+    store = open_store()
+    store.drop()
+    store.close()
+
+
+def _finished(seen: Observations) -> Observations:
+    """Stamped, and with nothing in its reasons that must not be published."""
+    errors = tuple(structs.replace(error, error=redacted(error.error)) for error in seen.errors)
+    footer = seen.footer and structs.replace(
+        seen.footer, reason=seen.footer.reason and redacted(seen.footer.reason), finished=_now()
+    )
+    return structs.replace(seen, errors=errors, footer=footer)
+
+
+def _head(cell: Cell, terms: Terms) -> Head:
+    return Head(
+        timeline=cell.timeline,
+        cell=cell.name,
+        suite=terms.suite,
+        stack=cell.stack,
+        embedder=terms.embedder,
+        k=terms.k,
+        forget_within=terms.forget_within,
+        machine={**machine(), "python": sys.version.split()[0]},
+        started=_now(),
+    )
+
+
+def _namespace(name: str, folder: Path) -> str:
+    """The cell's own, and the run's own: two runs may share a server."""
+    return "memrot" + hashlib.sha256(f"{folder.name.rpartition('-')[0]}/{name}".encode()).hexdigest()[:24]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@lru_cache(maxsize=4)
+def _evaluator(path: Path, identity: TimelineId, terms: Terms) -> LifecycleEvaluator:
+    """Cells come timeline by timeline, so a worker reads and prepares each of them once."""
+    return LifecycleEvaluator(
+        read_timeline(path, identity), terms.k, terms.forget_within, terms.ask_every, peek=True
+    )
