@@ -1,0 +1,34 @@
+"""The controls score what they must on every scenario (METRICS.md §10), whatever the seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from memrot.controls import CONTROLS, violations
+from memrot.evaluate import observe
+from memrot.model import FactAdded, FactInvalidated, FactRevised
+from memrot.score import score
+from memrot_scenarios.world import Scenario
+from scenarios.pin import scenarios
+
+SEEDS = {"default": range(20), "smoke": range(100, 106)}
+
+
+@pytest.mark.parametrize("size", SEEDS)
+@pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.id)
+def test_controls_hold(scenario: Scenario, size: str) -> None:
+    for seed in SEEDS[size]:
+        timeline = scenario.generate(seed, size)
+        scores = {
+            name: score(timeline, observe(control(timeline), timeline, peek=False))
+            for name, control in CONTROLS.items()
+        }
+        leaks = {name: Counter(of.leaks) + Counter(of.leaks_hedged) for name, of in scores.items()}
+        changes = sum(
+            any(isinstance(event, FactAdded | FactRevised | FactInvalidated) for event in stage.events)
+            for stage in timeline.stages
+        )
+        broken = violations({name: of.cell for name, of in scores.items()}, leaks, changes)
+        assert broken == [], f"seed {seed}"
