@@ -82,7 +82,11 @@ def test_a_question_finds_its_fact(embedder: Embedder) -> None:
 
 
 def test_meaning_is_what_sets_minilm_apart_from_hashing() -> None:
-    texts = ["The car is in the garage.", "An automobile stands where it is parked.", "The cat is in the garden."]
+    texts = [
+        "The car is in the garage.",
+        "An automobile stands where it is parked.",
+        "The cat is in the garden.",
+    ]
 
     def prefers_the_paraphrase(embedder: Embedder) -> bool:
         car, automobile, cat = embedder.embed(texts)
@@ -95,7 +99,9 @@ def test_meaning_is_what_sets_minilm_apart_from_hashing() -> None:
 @pytest.mark.parametrize(
     ("embedder_class", "fingerprint"), [(Hashing, "2a8b5d87b99aa7b6"), (MiniLM, "f52a4d99a4e4e248")]
 )
-def test_fingerprints_change_only_on_purpose(embedder_class: type[Hashing] | type[MiniLM], fingerprint: str) -> None:
+def test_fingerprints_change_only_on_purpose(
+    embedder_class: type[Hashing | MiniLM], fingerprint: str
+) -> None:
     assert embedder_class.fingerprint == fingerprint
 
 
@@ -108,7 +114,7 @@ def test_hashing_gives_the_same_bits_everywhere() -> None:
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "_NEEDS", {"numpy": "numpy", "no_such_module": "no-such-package"})
-    with pytest.raises(Unavailable, match="pip install no-such-package$"):
+    with pytest.raises(Unavailable, match=r"pip install no-such-package$"):
         MiniLM()
 
 
@@ -194,7 +200,9 @@ def test_recalled_travels_to_a_worker_and_loads_no_model(tmp_path: Path) -> None
         recalled.embed(["never seen"])
 
 
-@pytest.mark.parametrize("damage", ["garbage", "truncated", "middle", "empty", "other schema"])
+@pytest.mark.parametrize(
+    "damage", ["garbage", "truncated", "middle", "empty", "another version", "another table"]
+)
 def test_a_damaged_file_is_set_aside_and_made_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "c.sqlite3"
     texts = [f"text {i}" for i in range(300)]
@@ -214,7 +222,7 @@ def test_a_damaged_file_is_set_aside_and_made_anew(tmp_path: Path, damage: str) 
             path.unlink()
             with sqlite3.connect(path) as other:
                 other.execute("CREATE TABLE vectors (id)")
-                other.execute("PRAGMA user_version = 99")
+                other.execute(f"PRAGMA user_version = {99 if damage == 'another version' else 0}")
             other.close()
     with Cache(path) as cache:
         assert np.array_equal(cache.embed(Hashing(), texts), Hashing().embed(texts))

@@ -104,7 +104,7 @@ class Cache:
         for batch in _batches(dict.fromkeys(texts), _LOOKUP):
             marks = ", ".join("?" * len(batch))
             rows = self._database.execute(
-                f"SELECT text, vector FROM vectors WHERE fingerprint = ? AND text IN ({marks})",
+                f"SELECT text, vector FROM vectors WHERE fingerprint = ? AND text IN ({marks})",  # noqa: S608 (marks only)
                 (fingerprint, *batch),
             )
             known.update((text, np.frombuffer(vector, dtype="<f4")) for text, vector in rows)
@@ -196,16 +196,22 @@ def _prepare(database: sqlite3.Connection) -> None:
             time.sleep(0.05)
     database.execute("PRAGMA synchronous = NORMAL")
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version not in (0, _VERSION):
+    if version == 0:
+        with database:
+            database.execute(_SCHEMA)
+            database.execute(f"PRAGMA user_version = {_VERSION}")
+    elif version != _VERSION:
         raise sqlite3.DatabaseError(f"made by another memrot (version {version})")
-    with database:
-        database.execute(_SCHEMA)
-        database.execute(f"PRAGMA user_version = {_VERSION}")
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file is none of ours; a plain SQLITE_ERROR means that its tables are others."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return code is None or code & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,
+    )
 
 
 def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -72,7 +72,7 @@ class MiniLM:
 
         words = verified(VOCABULARY, _VOCABULARY_SHA256).decode().removesuffix("\n").split("\n")
         vocabulary = {word: index for index, word in enumerate(words)}
-        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106 (no password)
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         tokenizer.post_processor = processors.TemplateProcessing(
