@@ -177,9 +177,9 @@ class Area:
     # --- questions ----------------------------------------------------------------------------
 
     def ask(
-        self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", days_ago: int = 0
+        self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", as_of: Instant | None = None
     ) -> None:
-        """Ask about a key from the last event on; ``days_ago`` for mode ``as_of``."""
+        """Ask about a key from the last event on; ``as_of`` with the mode of that name."""
         if not self.examined:
             return
         known = PREDICATES[predicate]
@@ -187,9 +187,7 @@ class Area:
         templates = (known.past,) if mode == "history" else known.questions
         fresh = [text for template in templates if (text := template.format(s=subject)) not in asked]
         question = self.rng.choice(fresh)
-        as_of = None
-        if mode == "as_of":
-            as_of = self.log.at - days_ago * DAY
+        if as_of is not None:
             question = f"As of {_day(as_of)}: {question}"
         self.probes.append(
             Probe(

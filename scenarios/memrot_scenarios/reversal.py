@@ -15,7 +15,7 @@ from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import REVERSAL_DAYS, around
 from memrot_scenarios.statements import PREDICATES
-from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
 from memrot_scenarios.world import Scenario
 
 
@@ -64,7 +64,9 @@ def _script(area: Area) -> list[Story]:
         _unnoticed(area, (three, "oncall")),
         *background(area, drifting, 14 if area.small else 26),
         _remembered(area, rapid[0], 0.6),
-        _remembered(area, slow[3], 0.8),
+        _remembered(area, slow[1], 0.8),
+        _looked_up(area, slow[2]),
+        _looked_up(area, slow[3]),
     ]
 
 
@@ -147,10 +149,17 @@ def _unnoticed(area: Area, key: Key) -> Story:
 
 
 def _remembered(area: Area, key: Key, share: float) -> Story:
-    """The history is asked in order, and what was true before the turn."""
+    """The history is asked for, in order."""
     yield within(area, share, share + 0.05)
     area.ask(*key, "history", mode="history")
-    area.ask(*key, "history", mode="as_of", days_ago=round(area.horizon * share - WRITTEN))
+
+
+def _looked_up(area: Area, key: Key) -> Story:
+    """What held in the middle of the detour is asked for after it."""
+    yield within(area, 0.8, 0.9)
+    begins = [fact.valid_from for fact in area.present.facts.values() if fact.key == key]
+    if len(begins) > 2:
+        area.ask(*key, "history", mode="as_of", as_of=(begins[1] + begins[2]) // 2)
 
 
 SCENARIO = Scenario(id="project/reversal", revision=1, doc=__doc__ or "", script=_script)

@@ -291,7 +291,7 @@ PREDICATES: dict[str, Predicate] = {
         ("What is the largest upload that {s} accepts?", "How big can an upload for {s} be?"),
     ),
     "support": _must(
-        "Android 9|Android 10|Android 12|iOS 14|iOS 15|iOS 16|Windows 10",
+        "Android 8|Android 9|Android 10|Android 11|Android 12|Android 13|Android 14",
         ("{s} must support clients from {v} on.", "The oldest client platform for {s} is {v}."),
         ("Which old devices does {s} have to keep working with?",
          "What minimum operating system version is required by {s}?"),

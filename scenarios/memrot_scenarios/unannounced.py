@@ -42,7 +42,7 @@ def _script(area: Area) -> list[Story]:
         (calm[1], "region"),
     ]
     announced = [
-        (one, "owner"), (two, "owner"), (four, "oncall"), (three, "lead"), (four, "image"), (three, "region"),
+        (one, "owner"), (two, "owner"), (four, "oncall"), (three, "lead"), (four, "owner"), (three, "region"),
         (one, "lead"), (two, "lead"),
     ]  # fmt: skip
     asked: dict[Key, Tests] = {
