@@ -1,0 +1,56 @@
+"""Who leaks and who over-forgets: every stale hit and every missed pair is charged once (METRICS.md §7)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from memrot.observations import Observations
+from memrot.score.answers import Index
+from memrot.score.judged import Judged, among
+from memrot.score.world import World
+
+CHARGES = ("ttl", "supersession", "propagation", "unknowable")
+NOT_EXAMINED = "not examined"
+_TTL, _SUPERSESSION, _PROPAGATION, _UNKNOWABLE = range(4)
+
+
+def leaks(judged: Judged) -> tuple[dict[str, int], dict[str, int]]:
+    """Leaks at scored stages by what should have prevented them: asserted ones, hedged ones."""
+    world = judged.world
+    told_of_end = world.told_ends[judged.fact] <= judged.stage
+    untold = np.where(judged.fresh, _UNKNOWABLE, _TTL)
+    charge = np.where(told_of_end, _charges(world)[judged.fact], untold)
+    charge = np.where(judged.early, _TTL, charge)
+    leaking = (judged.stale | judged.early) & (judged.stage >= world.first_scored)
+    return _counted(charge[leaking & judged.asserted]), _counted(charge[leaking & ~judged.asserted])
+
+
+def _charges(world: World) -> Index:
+    """Per fact what should have acted on its told end."""
+    told = world.told_truth
+    of_cause = {"superseded": _SUPERSESSION, "contradicted": _SUPERSESSION, "elapsed": _TTL}
+    charges = [of_cause.get(cause or "", _PROPAGATION) for cause in told.causes]
+    for f, root in enumerate(told.roots.tolist()):
+        if told.causes[root] == "elapsed":
+            charges[f] = _TTL
+    return np.array([*charges, _TTL])
+
+
+def _counted(charges: Index) -> dict[str, int]:
+    """By name, zeros left out."""
+    counts = np.bincount(charges, minlength=len(CHARGES)).tolist()
+    return {name: count for name, count in zip(CHARGES, counts, strict=True) if count}
+
+
+def misses(judged: Judged, seen: Observations) -> dict[str, int]:
+    """Missed pairs at scored stages by what diagnosis found for their fact at that stage."""
+    world, width = judged.world, judged.world.nothing + 1
+    stage = judged.answers.stage[judged.pair_row]
+    found = among(judged.pair_row * width + judged.pair_fact, judged.row * width + judged.fact)
+    missed = np.flatnonzero(~found & (stage >= world.first_scored))
+    causes = {(peek.seq, fact): cause for peek in seen.peeks for fact, cause in peek.facts.items()}
+    seqs, ids = world.truth.seqs, world.truth.fact_ids
+    places = zip(stage[missed].tolist(), judged.pair_fact[missed].tolist(), strict=True)
+    return dict(Counter(causes.get((seqs[s], ids[f]), NOT_EXAMINED) for s, f in places))
