@@ -87,6 +87,9 @@ def evidence(
     return ordered[:worst]
 
 
+LEGEND = "✓ true of what was asked   ✗ no longer (or not yet) true   · about something else"
+
+
 def render(found: Sequence[Evidence], *, colour: bool = False) -> str:
     """Evidence as text of at most ``WIDTH`` columns; colour is ANSI."""
     return "\n\n".join(_Page(colour).answer(each) for each in found)
@@ -192,17 +195,18 @@ class _Page:
         if not each.hits:
             lines.append("answer   nothing")
         else:
-            lines.append(self.paint("answer   sim   conf  band    state", "2"))
+            lines.append(self.paint("answer    sim   conf  band    state", "2"))
         for rank, seen in enumerate(each.hits, start=1):
             lines += self.hit(rank, seen)
         return "\n".join(lines)
 
     def hit(self, rank: int, seen: HitSeen) -> list[str]:
         hit = seen.hit
-        mark = {"stale": "✗", "early": "✗", "current": "✓", "reasserted": "✓"}.get(seen.state, "·")
+        wrong = seen.state in ("stale", "early")
+        mark = "✗" if wrong else "✓" if seen.of_key and seen.state in ("current", "reasserted") else "·"
         numbers = f"{hit.similarity:6.3f} {hit.confidence:5.2f}  {hit.band:<7} {seen.state:<12}"
         head = f"  {mark} {rank:>2}. {numbers} {hit.fact or '-'}  "
-        style = "31" if seen.state in ("stale", "early") else "0" if seen.of_key else "2"
+        style = "31" if wrong else "0" if seen.of_key else "2"
         lines = [self.paint(line, style) for line in _wrapped(head + seen.text, 45)]
         if seen.end is not None:
             lines += [self.paint(line, "33") for line in _wrapped(" " * 9 + "↳ " + seen.end, 11)]

@@ -26,10 +26,12 @@ from memrot.cells import Cell, Terms, timeline_file
 from memrot.errors import BadInput
 from memrot.lines import refuse_newer, write_lines
 from memrot.observations import Observations, Outcome, TimelineId
-from memrot.score import SCORING, Scores, score
+from memrot.score import Scores, score
 from memrot.timeline import Timeline
 
 FORMAT = 1
+SCORING = 1
+"""Moves when scoring changes a number; scores of another one are derived again."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -81,7 +83,8 @@ class RunFolder:
         return (self.path / "manifest.json").exists()
 
     def complete(self) -> bool:
-        return self.exists() and self.manifest().finished is not None
+        """Whether everything was measured, and the leaderboard written."""
+        return self.manifest().finished is not None and (self.path / "leaderboard.json").exists()
 
     def manifest(self) -> Manifest:
         file = self.path / "manifest.json"
@@ -262,7 +265,7 @@ def newest_incomplete(results: Path, settings: Settings) -> RunFolder | None:
             manifest = folder.manifest()
         except BadInput:
             continue  # another version's, or damaged: not one to take up
-        if manifest.finished is None and manifest.settings == settings:
+        if manifest.settings == settings and not folder.complete():
             return folder
     return None
 

@@ -87,6 +87,7 @@ def explain(
         return
     found.sort(key=lambda pair: pair[0].badness, reverse=True)
     colour = sys.stdout.isatty()
+    typer.echo(explanation.LEGEND + "\n")
     for each, timeline in found[:worst]:
         typer.echo(f"{asked}  ·  {timeline.id} seed {timeline.seed}")
         typer.echo(explanation.render([each], colour=colour) + "\n")

@@ -15,8 +15,8 @@ from memrot.leaderboard.breakdown import By, broken_down
 from memrot.leaderboard.rows import Leaderboard, encoded, grouped, row, values, whole
 from memrot.leaderboard.tables import Format, markdown, render
 from memrot.observations import TimelineId
-from memrot.results import Manifest, RunFolder, Scored
-from memrot.score import SCORING, Scores
+from memrot.results import SCORING, Manifest, RunFolder, Scored
+from memrot.score import Scores
 from memrot.stats import ranks
 from memrot.truth import GroundTruth, leaking_probes
 

@@ -98,10 +98,10 @@ def _layers(board: Board, shape: Format) -> str:
         body.append([
             layers,
             str(len({str(stack_name(cell.cell.stack)) for cell in cells})),
-            *(number(estimate_of(cells, whole(metric))) for metric in ("lifecycle", *PARTS)),
+            *(number(estimate_of(cells, whole(metric))) for metric in ("lifecycle", "confidently_wrong")),
             *(f"{asserted.get(layer, 0)} / {hedged.get(layer, 0)}" for layer in LEAKS),
         ])  # fmt: skip
-    headings = ["layers", "stacks", "lifecycle", *(part.replace("_", " ") for part in PARTS), *LEAKS]
+    headings = ["layers", "stacks", "lifecycle", "conf. wrong", *LEAKS]
     return (
         heading("By layer set, over all backends; leaks asserted / hedged", shape)
         + "\n\n"

@@ -133,7 +133,7 @@ def notes(board: Board, shape: Format) -> str:
     ttls = ", ".join(f"{domain} {days:g} d" for domain, days in TTL_DAYS.items())
     lines = [
         "Within a layer set exact stores should tie; a difference is a finding.",
-        "lifecycle: 1 is perfect; ± half a 95% interval over new seeds. conf. wrong, contam.: less is better.",
+        "lifecycle: 1 is perfect; ±: 95% interval over new seeds. conf. wrong, contam.: less is better.",
         "rank: the places that the differences allow (95%, Holm); a stack with an error has none.",
         "*recall: share of all facts ever told that were returned, true or not: hoarding wins it.",
         f"ttl: facts last {ttls}. p50, p95: milliseconds a question, without embedding.",

@@ -46,8 +46,7 @@ from memrot.results import (
 from memrot.run.plan import Plan, Request, planned, versions
 from memrot.run.pool import Died, Pool
 from memrot.run.watch import hung_during
-from memrot.run.worker import Task, described, inspect, last_words, perform, without_measuring
-from memrot.timeline import Timeline
+from memrot.run.worker import Task, described, inspect, last_words, perform, sentences, without_measuring
 
 __all__ = ["Request", "run"]
 
@@ -203,7 +202,7 @@ class _Run:
 
     def _embedded(self, embedder: Embedder) -> Recalled:
         """Every sentence in the cache, for workers that only look them up."""
-        texts = dict.fromkeys(text for exam in self.plan.exams for text in _sentences(exam))
+        texts = [text for exam in self.plan.exams for text in sentences(exam)]
         with (
             Cache() as cache,
             tqdm(total=0, unit="sentence", desc="embedding", leave=False, delay=0.5, disable=None) as bar,
@@ -213,7 +212,7 @@ class _Run:
                 bar.total = total
                 bar.update(done - bar.n)
 
-            cache.embed(embedder, list(texts), progress)
+            cache.embed(embedder, texts, progress)
             return Recalled.of(embedder, cache)
 
     def _measured(self, left: Sequence[Cell], recalled: Recalled, bar: tqdm[None]) -> Iterator[Scored]:
@@ -316,13 +315,6 @@ def _scratch(folder: RunFolder) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _sentences(exam: Timeline) -> Iterator[str]:
-    for fact in exam.facts.values():
-        yield fact.text
-    for probe in exam.probes:
-        yield probe.question
 
 
 def _now() -> str:

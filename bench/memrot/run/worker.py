@@ -103,6 +103,11 @@ def inspect(
     return info
 
 
+def sentences(exam: Timeline) -> list[str]:
+    """Everything of a timeline that is ever embedded; echoes are facts' own texts."""
+    return [*(fact.text for fact in exam.facts.values()), *(probe.question for probe in exam.probes)]
+
+
 def perform(task: Task) -> bytes:
     """Measure a cell, unless it is measured, and score it; returns its line of ``scores.jsonl``."""
     evaluator = _evaluator(task.timeline, task.cell.timeline, task.terms)
@@ -152,8 +157,10 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
             if served:
                 _drop(open_store)  # what a killed run may have left on the server
             policies = layers.parse(task.cell.stack.layers, evaluator.timeline.header.exclusive)
+            embedder = _recalled(task.embedder)
+            embedder.embed(sentences(evaluator.timeline))  # looked up now, so that no call waits for it
             seen = evaluator.observe(
-                _watched(lambda: LayeredMemory(open_store, policies, task.embedder), deadline), head
+                _watched(lambda: LayeredMemory(open_store, policies, embedder), deadline), head
             )
             if served:
                 _drop(open_store)
@@ -220,6 +227,14 @@ def _namespace(name: str, folder: Path) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_EMBEDDERS: dict[str, Recalled] = {}
+
+
+def _recalled(sent: Recalled) -> Recalled:
+    """The worker's own embedder, which keeps what earlier cells looked up."""
+    return _EMBEDDERS.setdefault(sent.fingerprint, sent)
 
 
 @lru_cache(maxsize=4)
