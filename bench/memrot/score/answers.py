@@ -7,7 +7,7 @@ of facts stands for a fact that does not exist at the stage (METRICS.md §2, una
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import TypeAlias
@@ -120,6 +120,17 @@ def _asked(timeline: Timeline, seen: Observations) -> list[tuple[int, StageSeen]
     ]
 
 
+class _Codes(dict[str | None, int]):
+    """Numbers of facts; all that is no fact has the same."""
+
+    def __init__(self, index: Mapping[str, int], nothing: int) -> None:
+        super().__init__(index.items())
+        self._nothing = nothing
+
+    def __missing__(self, fact: str | None) -> int:
+        return self._nothing
+
+
 class _Flat(Struct, frozen=True):
     """All answers of all modes, withheld hits included: per answer, then per hit."""
 
@@ -142,13 +153,12 @@ class _Flat(Struct, frozen=True):
         hits = list(chain.from_iterable(answers))
         count = len(hits)
         lengths = np.fromiter(map(len, answers), np.int64, len(answers))
-        index, nothing = truth.index.get, len(truth.facts)
-        facts = (nothing if hit.fact is None else index(hit.fact, nothing) for hit in hits)
+        code = _Codes(truth.index, len(truth.facts)).__getitem__
         return cls(
             place=np.array(places, np.int64),
             probe=np.array(probes, np.int64),
             answer=np.repeat(np.arange(len(answers)), lengths),
-            fact=np.fromiter(facts, np.int64, count),
+            fact=np.fromiter(map(code, map(attrgetter("fact"), hits)), np.int64, count),
             similarity=np.fromiter(map(attrgetter("similarity"), hits), np.float64, count),
             confidence=np.fromiter(map(attrgetter("confidence"), hits), np.float64, count),
             weight=np.fromiter(

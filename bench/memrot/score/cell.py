@@ -119,15 +119,16 @@ def lifecycle(metrics: Mapping[str, Share]) -> Share:
 
 def _stages(judged: Judged, shares: Shares) -> list[dict[str, Any]]:
     seqs = judged.world.truth.seqs
-    hits, grace = shares.sums["hits"]["stage"], shares.sums["grace"]["stage"]
+    stages = zip(
+        judged.answers.asked.tolist(),
+        shares.of("stage"),
+        shares.sums["hits"]["stage"].tolist(),
+        shares.sums["grace"]["stage"].tolist(),
+        strict=True,
+    )
     return [
-        {
-            "seq": seqs[stage],
-            **shares.of("stage", place),
-            "hits": int(hits[place]),
-            "grace": int(grace[place]),
-        }
-        for place, stage in enumerate(judged.answers.asked.tolist())
+        {"seq": seqs[stage], **metrics, "hits": int(hits), "grace": int(grace)}
+        for stage, metrics, hits, grace in stages
     ]
 
 
@@ -138,7 +139,7 @@ def _cell(judged: Judged, groups: Groupings, shares: Shares, lives: Lives) -> Me
     diverging, probes = (shares.sums[name]["stage"][scored] for name in ("diverging", "probes"))
     divergence = [share(over, under) for over, under in zip(diverging.tolist(), probes.tolist(), strict=True)]
     return {
-        **_group(shares, groups, lives, "cell", 0),
+        **_grouped(shares, groups, lives, "cell")[0],
         "hits": int(shares.sums["hits"]["cell"][0]),
         "probes": int(shares.sums["probes"]["cell"][0]),
         "similarity_gap": similarity_gap(judged, _scored_hits(judged)),
@@ -147,29 +148,41 @@ def _cell(judged: Judged, groups: Groupings, shares: Shares, lives: Lives) -> Me
     }
 
 
-def _group(shares: Shares, groups: Groupings, lives: Lives, by: Grouping, group: int) -> Metrics:
-    """The shares of a group, what became of its facts, and its lifecycle score."""
-    due, vanished = groups.of_facts(lives.due)[by], groups.of_facts(lives.vanished)[by]
-    eligible = float(due.sums(lives.eligible)[group])
-    metrics = shares.of(by, group) | {
-        "grace": int(shares.sums["grace"][by][group]),
-        "forgetting": share(float(due.sums(lives.eligible & lives.forgotten)[group]), eligible),
-        "forgetting_eligible": int(eligible),
-        "forgetting_ineligible": int(due.sums(~lives.eligible)[group]),
-        "resurrection": share(
-            float(vanished.sums(lives.resurrected)[group]),
-            float(vanished.sums(np.ones(len(lives.vanished)))[group]),
-        ),
-    }
-    return metrics | {"lifecycle": lifecycle(metrics)}
+def _grouped(shares: Shares, groups: Groupings, lives: Lives, by: Grouping) -> list[Metrics]:
+    """Per group its shares, what became of its facts, and its lifecycle score."""
+    eligible, ineligible, forgotten = (
+        groups.of_facts(column, lives.due)[by].tolist()
+        for column in (lives.eligible, ~lives.eligible, lives.eligible & lives.forgotten)
+    )
+    vanished, resurrected = (
+        groups.of_facts(column, lives.vanished)[by].tolist()
+        for column in (np.ones(len(lives.vanished)), lives.resurrected)
+    )
+    grace = shares.sums["grace"][by].tolist()
+    grouped = []
+    for group, metrics in enumerate(shares.of(by)):
+        metrics |= {
+            "grace": int(grace[group]),
+            "forgetting": share(forgotten[group], eligible[group]),
+            "forgetting_eligible": int(eligible[group]),
+            "forgetting_ineligible": int(ineligible[group]),
+            "resurrection": share(resurrected[group], vanished[group]),
+        }
+        grouped.append(metrics | {"lifecycle": lifecycle(metrics)})
+    return grouped
 
 
 def _breakdowns(shares: Shares, groups: Groupings, lives: Lives) -> dict[str, dict[str, Metrics]]:
+    def asked(by: Grouping, group: int) -> bool:
+        return any(shares.sums[column][by][group] for column in ("probes", "hits", "pairs"))
+
     return {
         by: {
-            name: _group(shares, groups, lives, by, group)
-            for group, name in enumerate(groups.names[by])
-            if shares.sums["probes"][by][group] or shares.sums["hits"][by][group]
+            name: metrics
+            for group, (name, metrics) in enumerate(
+                zip(groups.names[by], _grouped(shares, groups, lives, by), strict=True)
+            )
+            if asked(by, group)
         }
         for by in BREAKDOWNS
     }

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from memrot.model import Reason
@@ -18,24 +17,14 @@ from memrot.score.judged import Judged, spans
 Grouping: TypeAlias = Literal["stage", "cell", "domain", "tests", "reason"]
 Column: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]
 
+Sums: TypeAlias = dict[Grouping, Floats]
+
 BREAKDOWNS: tuple[Grouping, ...] = ("domain", "tests", "reason")
 _REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
-class Groups(Struct, frozen=True):
-    """To which groups items belong: ``items[i]`` to the group ``codes[i]``."""
-
-    items: Index
-    codes: Index
-    count: int
-
-    def sums(self, column: Column) -> Floats:
-        weights = column[self.items].astype(np.float64)
-        return np.bincount(self.codes, weights, minlength=self.count).astype(np.float64)
-
-
 class Groupings:
-    """The groups of rows, of what belongs to a row, and of single facts.
+    """Sums of columns over rows, over what belongs to a row, and over single facts.
 
     A row belongs to the domain of its key's first fact, and, once a fact of its key has fallen with
     an invalidation, to that invalidation's reason. A fact belongs to what the probes of its key test.
@@ -46,56 +35,67 @@ class Groupings:
         self._judged = judged
         tags = sorted({probe.tests for probe in answers.probes})
         self.names: dict[Grouping, list[str]] = {
-            "domain": world.domains, "tests": [*tags], "reason": [*_REASONS],
-        }  # fmt: skip
+            "domain": world.domains,
+            "tests": [*tags],
+            "reason": [*_REASONS],
+        }
         self._tag = np.array([tags.index(probe.tests) for probe in answers.probes], np.int64)
-        self._scored = answers.stage >= world.first_scored
-        first = np.array([group[0] for group in world.truth.facts_of_key], np.int64)
-        self._row_domain = np.append(world.domain[first], [-1, -1])[judged.key]
+        first_facts = np.array([group[0] for group in world.truth.facts_of_key], np.int64)
+        self._probe_domain = np.append(world.domain[first_facts], [-1, -1])[judged.probe_key]
+        # rows are in the order of stages, so what is scored is all from one place, and one row, on
+        self._first_place = int(np.searchsorted(answers.asked, world.first_scored))
+        self._first_row = int(np.searchsorted(answers.stage, world.first_scored))
+        self._reason_rows, self._reason_codes = self._row_reasons()
 
-    def of_rows(self) -> dict[Grouping, Groups]:
-        judged, answers = self._judged, self._judged.answers
-        scored = np.flatnonzero(self._scored)
+    def of_rows(self, column: Column) -> Sums:
+        """Sums of a column of rows."""
+        answers, start = self._judged.answers, self._first_row
+        by_stage = _sums(answers.place, column, len(answers.asked))
+        by_probe = _sums(answers.probe[start:], column[start:], len(answers.probes))
         return {
-            "stage": Groups(np.arange(judged.rows), answers.place, len(answers.asked)),
-            "cell": Groups(scored, np.zeros_like(scored), 1),
-            "domain": self._some(np.arange(judged.rows), self._row_domain, self._scored, "domain"),
-            "tests": Groups(scored, self._tag[answers.probe][scored], len(self.names["tests"])),
-            "reason": self._row_reasons(),
+            "stage": by_stage,
+            "cell": by_stage[self._first_place :].sum(keepdims=True),
+            "domain": _known_sums(self._probe_domain, by_probe, len(self.names["domain"])),
+            "tests": _sums(self._tag, by_probe, len(self.names["tests"])),
+            "reason": _sums(self._reason_codes, column[self._reason_rows], len(_REASONS)),
         }
 
-    def domains(self, fact: Index, row: Index) -> Groups:
-        """Of scored items that belong to a row: the fact's domain, where there is no fact the row's."""
-        world = self._judged.world
-        code = np.where(fact == world.nothing, self._row_domain[row], world.domain[fact])
-        return self._some(np.arange(len(fact)), code, self._scored[row], "domain")
+    def of_items(self, column: Column, row: Index, domain: Index) -> Sums:
+        """Sums of a column of items that belong to rows, but have a domain of their own."""
+        sums = self.of_rows(_sums(row, column, self._judged.rows))
+        scored = slice(None) if self._first_row == 0 else row >= self._first_row
+        return sums | {"domain": _known_sums(domain[scored], column[scored], len(self.names["domain"]))}
 
-    def of_facts(self, fact: Index, place: Index | None = None) -> dict[Grouping, Groups]:
-        """Of items that are about a fact; with the place of an asked stage, only of scored ones."""
+    def domains(self, fact: Index, row: Index) -> Index:
+        """Of each item the domain of its fact; where there is no fact that of the row."""
+        world, probe = self._judged.world, self._judged.answers.probe
+        codes = world.domain[fact]
+        missing = np.flatnonzero(fact == world.nothing)
+        codes[missing] = self._probe_domain[probe[row[missing]]]
+        return codes
+
+    def of_facts(self, column: Column, fact: Index) -> Sums:
+        """Sums of a column of items that are about a fact each."""
         judged, world = self._judged, self._judged.world
-        everything = np.arange(len(fact))
-        scored = np.ones(len(fact), np.bool_)
-        groups: dict[Grouping, Groups] = {}
-        if place is not None:
-            scored = judged.answers.asked[place] >= world.first_scored
-            groups["stage"] = Groups(everything, place, len(judged.answers.asked))
-        kept = np.flatnonzero(scored)
         tested = np.zeros((len(world.truth.keys), len(self.names["tests"])), np.bool_)
         known = judged.probe_key >= 0
         tested[judged.probe_key[known], self._tag[known]] = True
-        item, tag = np.nonzero(tested[world.key[fact[kept]]])
-        return groups | {
-            "cell": Groups(kept, np.zeros_like(kept), 1),
-            "domain": self._some(everything, world.domain[fact], scored, "domain"),
-            "tests": Groups(kept[item], tag, len(self.names["tests"])),
-            "reason": self._some(everything, world.reason[fact], scored, "reason"),
+        item, tag = np.nonzero(tested[world.key[fact]])
+        return {
+            "cell": np.array([column.sum()], np.float64),
+            "domain": _known_sums(world.domain[fact], column, len(self.names["domain"])),
+            "tests": _sums(tag, column[item], len(self.names["tests"])),
+            "reason": _known_sums(world.reason[fact], column, len(_REASONS)),
         }
 
-    def _some(self, items: Index, codes: Index, scored: NDArray[np.bool_], by: Grouping) -> Groups:
-        kept = np.flatnonzero(scored & (codes >= 0))
-        return Groups(items[kept], codes[kept], len(self.names[by]))
+    def of_questions(self, column: Column, fact: Index, place: Index) -> Sums:
+        """Sums of a column of questions, each put about a fact at the place of an asked stage."""
+        scored = place >= self._first_place
+        by_stage = _sums(place, column, len(self._judged.answers.asked))
+        return self.of_facts(column[scored], fact[scored]) | {"stage": by_stage}
 
-    def _row_reasons(self) -> Groups:
+    def _row_reasons(self) -> tuple[Index, Index]:
+        """Scored rows, each with the reason of an invalidation that came before: pairs."""
         judged, world, answers = self._judged, self._judged.world, self._judged.answers
         since = np.full((len(world.truth.keys) + 2, len(_REASONS)), world.never)
         fallen = np.flatnonzero(world.reason >= 0)
@@ -103,6 +103,16 @@ class Groupings:
         probe, reason = np.nonzero(since[judged.probe_key] < world.never)
         ended = since[judged.probe_key[probe], reason]
         start = np.maximum(np.searchsorted(answers.asked, ended), answers.first[probe])
+        start = np.maximum(start, self._first_place)
         which, place = spans(start, answers.last[probe])
-        row = answers.row_of[place, probe[which]]
-        return self._some(row, reason[which], self._scored[row], "reason")
+        return answers.row_of[place, probe[which]], reason[which]
+
+
+def _sums(codes: Index, column: Column, count: int) -> Floats:
+    """Shape (count,): sums by code."""
+    return np.bincount(codes, column, minlength=count).astype(np.float64, copy=False)
+
+
+def _known_sums(codes: Index, column: Column, count: int) -> Floats:
+    """Shape (count,): sums by code; -1 belongs nowhere."""
+    return _sums(codes + 1, column, count + 1)[1:]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from typing import get_args
 
 import numpy as np
 
+from memrot.model import PeekCause
 from memrot.observations import Observations
 from memrot.score.answers import Index
 from memrot.score.judged import Judged, among
 from memrot.score.world import World
 
 CHARGES = ("ttl", "supersession", "propagation", "unknowable")
+PEEK_CAUSES: tuple[PeekCause, ...] = get_args(PeekCause)
 NOT_EXAMINED = "not examined"
 _TTL, _SUPERSESSION, _PROPAGATION, _UNKNOWABLE = range(4)
 
@@ -50,7 +52,18 @@ def misses(judged: Judged, seen: Observations) -> dict[str, int]:
     stage = judged.answers.stage[judged.pair_row]
     found = among(judged.pair_row * width + judged.pair_fact, judged.row * width + judged.fact)
     missed = np.flatnonzero(~found & (stage >= world.first_scored))
-    causes = {(peek.seq, fact): cause for peek in seen.peeks for fact, cause in peek.facts.items()}
-    seqs, ids = world.truth.seqs, world.truth.fact_ids
-    places = zip(stage[missed].tolist(), judged.pair_fact[missed].tolist(), strict=True)
-    return dict(Counter(causes.get((seqs[s], ids[f]), NOT_EXAMINED) for s, f in places))
+    of_seq = {seq: stage for stage, seq in enumerate(world.truth.seqs)}
+    peeks = {
+        of_seq[peek.seq] * width + world.truth.index[fact]: PEEK_CAUSES.index(cause)
+        for peek in seen.peeks
+        for fact, cause in peek.facts.items()
+        if peek.seq in of_seq and fact in world.truth.index
+    }
+    examined = np.array(sorted(peeks), np.int64)
+    codes = np.array([*(peeks[place] for place in examined.tolist()), len(PEEK_CAUSES)])
+    places = stage[missed] * width + judged.pair_fact[missed]
+    found_at = np.searchsorted(examined, places)
+    known = np.append(examined, -1)[found_at] == places
+    counts = np.bincount(codes[np.where(known, found_at, -1)], minlength=len(PEEK_CAUSES) + 1)
+    names = (*PEEK_CAUSES, NOT_EXAMINED)
+    return {name: count for name, count in zip(names, counts.tolist(), strict=True) if count}

@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from memrot.score.answers import Floats, Index
-from memrot.score.groups import Column, Grouping, Groupings, Groups
+from memrot.score.groups import Column, Grouping, Groupings, Sums
 from memrot.score.judged import Judged
 from memrot.score.questions import Put, forgettings, quiet_rows, revisions
 from memrot.truth import Bools
@@ -51,21 +50,21 @@ class Shares:
     def __init__(self, judged: Judged, groups: Groupings, k: int) -> None:
         self._judged = judged
         self._groups = groups
-        self._rows = groups.of_rows()
         self._quiet = quiet_rows(judged)
-        self.sums: dict[str, dict[Grouping, Floats]] = {}
+        self.sums: dict[str, Sums] = {}
         self._add_hits()
         self._add_pairs()
         self._add_rows(k)
         self._add_put("revised", "revisions", revisions(judged))
         self._add_put("forgotten", "forgettings", forgettings(judged))
 
-    def of(self, by: Grouping, group: int = 0) -> dict[str, Share]:
-        """Every share of one group (a stage by its place among the asked ones)."""
-        return {
-            metric: share(float(self.sums[over][by][group]), float(self.sums[under][by][group]))
-            for metric, (over, under) in SHARES.items()
-        }
+    def of(self, by: Grouping) -> list[dict[str, Share]]:
+        """Every share of each group (stages by their place among the asked ones)."""
+        columns = []
+        for over, under in SHARES.values():
+            pairs = zip(self.sums[over][by].tolist(), self.sums[under][by].tolist(), strict=True)
+            columns.append([share(part, whole) for part, whole in pairs])
+        return [dict(zip(SHARES, values, strict=True)) for values in zip(*columns, strict=True)]
 
     def _add_hits(self) -> None:
         judged = self._judged
@@ -85,14 +84,14 @@ class Shares:
             "found_quiet": found & self._quiet[judged.row],
         }
         for name, column in columns.items():
-            self._add_items(name, column, judged.row, domain)
+            self.sums[name] = self._groups.of_items(column, judged.row, domain)
 
     def _add_pairs(self) -> None:
         judged = self._judged
         row = judged.pair_row
         domain = self._groups.domains(judged.pair_fact, row)
-        self._add_items("pairs", np.ones(len(row)), row, domain)
-        self._add_items("pairs_quiet", self._quiet[row], row, domain)
+        self.sums["pairs"] = self._groups.of_items(np.ones(len(row)), row, domain)
+        self.sums["pairs_quiet"] = self._groups.of_items(self._quiet[row], row, domain)
 
     def _add_rows(self, k: int) -> None:
         judged, count = self._judged, self._judged.rows
@@ -131,18 +130,12 @@ class Shares:
             "grace": judged.in_grace,
         }
         for name, column in columns.items():
-            self.sums[name] = {by: groups.sums(column) for by, groups in self._rows.items()}
-
-    def _add_items(self, name: str, column: Column, row: Index, domain: Groups) -> None:
-        """A column of items that belong to rows, but have a domain of their own."""
-        by_row = np.bincount(row, column.astype(np.float64), minlength=self._judged.rows)
-        self.sums[name] = {by: groups.sums(by_row) for by, groups in self._rows.items()}
-        self.sums[name]["domain"] = domain.sums(column)
+            self.sums[name] = self._groups.of_rows(column)
 
     def _add_put(self, passed: str, put: str, questions: Put) -> None:
-        groups = self._groups.of_facts(questions.fact, questions.place)
-        self.sums[passed] = {by: group.sums(questions.passed) for by, group in groups.items()}
-        self.sums[put] = {by: group.sums(np.ones(len(questions.fact))) for by, group in groups.items()}
+        fact, place = questions.fact, questions.place
+        self.sums[passed] = self._groups.of_questions(questions.passed, fact, place)
+        self.sums[put] = self._groups.of_questions(np.ones(len(fact)), fact, place)
 
     def _any(self, flags: Bools) -> Bools:
         """Shape (R,): the rows with a hit of which the flag is set."""
