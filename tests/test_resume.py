@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from running import command, environment, exams, memrot
 
 STACKS = [f"--stack=exact{layers}" for layers in ("", "+overwrite", "+ttl", "+supersession", "+all")]
@@ -126,7 +127,7 @@ def test_a_torn_cell_is_measured_again_and_a_complete_run_is_left_alone(tmp_path
     assert memrot(*asked, env=env).returncode == 0
     assert cells(out) == before
 
-    torn = sorted(before)[0]
+    torn = min(before)
     path = out / "cells" / torn
     path.write_bytes(path.read_bytes()[:-40])
     refused = memrot("leaderboard", out, env=env)

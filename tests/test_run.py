@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from running import environment, exams, memrot
 
 HASHING = ("--embedder", "hashing")

@@ -2,7 +2,7 @@
 
 Works on one cell's observations and its timeline alone. The worst answers come first: a stale
 fact asserted as the best hit, then stale facts beside it. An answer that stays the same from stage
-to stage is shown once, where it first went wrong.
+to stage is shown once, where it was worst.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from memrot.errors import BadInput
 from memrot.lines import format_instant
@@ -64,27 +64,20 @@ def evidence(
             f"unknown probe {probe!r}: expected one of {known}{' ...' if len(probes) > 12 else ''}"
         )
     case = Case(exam)
-    first: dict[tuple[str, tuple[str | None, ...]], Evidence] = {}
+    found: dict[tuple[str, tuple[str, ...]], list[Evidence]] = {}
     for stage in seen.stages:
         for asked in stage.asked:
             wanted = probes.get(asked.probe)
             if wanted is None or wanted.mode != "current" or probe not in (None, wanted.id):
                 continue
-            found = case.answer(wanted, stage.seq, asked.hits)
-            stale = tuple(each.hit.fact for each in found.hits if each.state == "stale")
-            if not stale and probe is None:
-                continue
-            known_one = first.get((wanted.id, stale))
-            first[wanted.id, stale] = (
-                found
-                if known_one is None
-                else Evidence(
-                    probe=known_one.probe, seq=known_one.seq, at=known_one.at, hits=known_one.hits,
-                    truth=known_one.truth, stages=known_one.stages + 1,
-                )
-            )  # fmt: skip
-    ordered = sorted(first.values(), key=lambda each: (each.badness, -each.seq), reverse=True)
-    return ordered[:worst]
+            answer = case.answer(wanted, stage.seq, asked.hits)
+            stale = tuple(sorted(str(each.hit.fact) for each in answer.hits if each.state == "stale"))
+            if stale or probe is not None:
+                found.setdefault((wanted.id, stale), []).append(answer)
+    shown = [
+        structs.replace(max(same, key=lambda each: each.badness), stages=len(same)) for same in found.values()
+    ]
+    return sorted(shown, key=lambda each: (each.badness, -each.seq), reverse=True)[:worst]
 
 
 LEGEND = "✓ true of what was asked   ✗ no longer (or not yet) true   · about something else"
