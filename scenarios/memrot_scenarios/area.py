@@ -39,9 +39,9 @@ from memrot_scenarios.statements import PREDICATES, WINDOWS
 
 HOUR: int = DAY // 24
 
-_TENDED = 0.6
+_TENDED = 0.65
 """Share of facts that somebody looks after."""
-_CHECK = (0.35, 1.0)
+_CHECK = (0.3, 0.9)
 """When a tended fact is confirmed, in windows of its domain since it was last seen to be true."""
 _ABSENCE: frozenset[Tests] = frozenset(
     {"abstention", "forgetting", "cascade", "contradiction", "erasure", "unannounced", "stated_end"}
@@ -96,6 +96,7 @@ class Area:
         self.probes: list[Probe] = []
         self._told: set[str] = set()
         self._used: dict[Key, list[str]] = {}
+        """Key -> the values it had, the latest last."""
         self._texts: dict[tuple[str, str, str], str] = {}
         self._due: list[tuple[Instant, int, Fact]] = []
 
@@ -215,8 +216,9 @@ class Area:
         known = PREDICATES[predicate]
         value = value or self._unused(subject, predicate)
         used = self._used.setdefault((subject, predicate), [])
-        if value not in used:
-            used.append(value)
+        if value in used:
+            used.remove(value)
+        used.append(value)
         self.log.facts += 1
         begins = self.log.at + shift * DAY
         return Fact(
@@ -235,13 +237,13 @@ class Area:
         )
 
     def _unused(self, subject: str, predicate: str) -> str:
-        known = PREDICATES[predicate]
+        """A value that the key never had; failing that, the one it had longest ago."""
         teams = tuple(f"team {team}" for team in self.teams)
-        pool = teams if predicate == "owner" else known.values or self.services
+        known = PREDICATES[predicate].values or self.services
+        pool = [value for value in (teams if predicate == "owner" else known) if value != subject]
         used = self._used.get((subject, predicate), [])
-        true = [fact.value for fact in self.present.of_key(subject, predicate)]
-        fresh = [value for value in pool if value not in used and value != subject]
-        return self.rng.choice(fresh or [value for value in pool if value not in true and value != subject])
+        fresh = [value for value in pool if value not in used]
+        return self.rng.choice(fresh) if fresh else next(value for value in used if value in pool)
 
     def _text(self, subject: str, predicate: str, value: str) -> str:
         """The same words for the same statement: to say it again is to say it identically."""

@@ -53,7 +53,7 @@ def _script(area: Area) -> list[Story]:
         *(_reconnected(area, service, n) for n, service in enumerate((chain, diamond, either))),
         *(_feed(area, service) for service in others),
         _silently(area, (chain, "oncall")),
-        *background(area, drifting, 24 if area.small else 33),
+        *background(area, drifting, 24 if area.small else 37),
     ]
 
 

@@ -26,7 +26,7 @@ _BOARDS = ("the security board", "the architecture board")
 def _script(area: Area) -> list[Story]:
     movable = area.services[: 3 if area.small else 5]
     steady = area.services[len(movable) :]
-    teams = [f"team {team}" for team in area.teams]
+    teams = [f"team {team}" for team in area.teams[: 4 if area.small else 5]]
     boards = {teams[-1]: _BOARDS[:1], teams[-2]: _BOARDS[1:]}
     pages: dict[str, Sequence[Line]] = {
         team: [

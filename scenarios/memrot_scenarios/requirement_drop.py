@@ -43,7 +43,7 @@ def _script(area: Area) -> list[Story]:
         **dict.fromkeys(fallen, "cascade"),
         **dict.fromkeys(tightened[:4], "revision"),
         **dict.fromkeys(((one, "owner"), (four, "oncall")), "revision"),
-        **{(calm[0], name): "preservation" for name in ("audit", "latency", "retention", "oncall")},
+        **{(calm[0], name): "preservation" for name in ("audit", "latency", "oncall")},
         **{(calm[1], name): "preservation" for name in ("quota", "payload", "uptime")},
     }
     lines = {

@@ -18,11 +18,14 @@ from memrot_scenarios.statements import PREDICATES
 from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
 from memrot_scenarios.world import Scenario
 
+_NEWS = 6
+"""Facts that are told during a slow detour, or an absence, at least: it outlasts other news."""
+
 
 def _script(area: Area) -> list[Story]:
     one, two, three, four, *calm = area.services
     rapid = [(one, "broker"), (two, "auth"), (three, "rollout")][: 2 if area.small else 3]
-    slow = [(two, "broker"), (three, "format"), (four, "region"), (one, "owner")]
+    slow = [(two, "broker"), (three, "format"), (four, "auth"), (one, "owner")]
     deleted = [(three, "auth"), (four, "quota"), (one, "support")][: 2 if area.small else 3]
     repeated = [(four, "broker"), (two, "latency")]
     drifting = [
@@ -102,11 +105,18 @@ def _slow(area: Area, key: Key) -> Story:
     if key[1] == "broker":
         yield 10 + 10 * area.rng.random()
         _consumed_again(area, key)
-    yield max(20.0, around(area.rng, REVERSAL_DAYS[PREDICATES[key[1]].domain]))
+    yield from _lasting(area, around(area.rng, REVERSAL_DAYS[PREDICATES[key[1]].domain]))
     _turn(area, key, first.value)
     if key[1] == "broker":
         yield 10 + 10 * area.rng.random()
         _consumed_again(area, key)
+
+
+def _lasting(area: Area, days: float) -> Story:
+    known = area.log.facts
+    yield days
+    while area.log.facts < known + _NEWS:
+        yield 3
 
 
 def _consumed_again(area: Area, key: Key) -> None:
@@ -121,7 +131,7 @@ def _deleted(area: Area, key: Key) -> Story:
     if old is None:
         return
     area.drop(old, "reversed")
-    yield around(area.rng, 60)
+    yield from _lasting(area, around(area.rng, 90))
     area.add(*key, old.value)
 
 

@@ -43,7 +43,7 @@ def _script(area: Area) -> list[Story]:
         pages[service] = [
             Line("language", "preservation"),
             Line("database", "preservation"),
-            Line("region", "preservation"),
+            Line("region", "preservation" if service == calmer else None),
             Line("owner", "preservation" if service == calm else None),
             Line("auth"),
             Line("protocol"),

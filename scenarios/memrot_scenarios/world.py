@@ -72,7 +72,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     def _area(self, rng: Random, log: Log, number: int, size: str) -> Area:
         small = size == "smoke"
         services = rng.sample(SERVICES, 6 if small else 8)
-        teams = rng.sample(TEAMS, 4 if small else 5)
+        teams = rng.sample(TEAMS, 8)
         if number:  # names repeat from area to area
             services = [f"{service}-{number}" for service in services]
             teams = [f"{team}-{number}" for team in teams]

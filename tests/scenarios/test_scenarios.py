@@ -67,11 +67,11 @@ def test_has_the_size_it_says(scenario: Scenario, size: str) -> None:
         assert 1.4 * 365 <= days <= 3 * 365
         if size == "smoke":
             assert 40 <= change_points(timeline) <= 60
-            assert 16 <= asked <= 31
+            assert 16 <= asked <= 30
         else:
             assert 60 <= change_points(timeline) <= 75
             assert len(timeline.stages) <= 95
-            assert 24 <= asked <= 31
+            assert 24 <= asked <= 30
 
 
 @each_scenario
