@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memrot.memory import Fields, Info, Op, Place, Query, Record, Where
 from memrot_adapters._redis_server import RedisServer
@@ -112,7 +113,7 @@ class Plain(Hashes):
     def search(
         self,
         queries: Sequence[Query],
-        where: Where,  # noqa: ARG002  always empty, as ``filters`` is
+        where: Where,
         k: int,
     ) -> Sequence[Sequence[tuple[str, float]]]:
         ids = self._all()
@@ -122,12 +123,17 @@ class Plain(Hashes):
         for record_id in ids:
             read.hget(self._records + record_id, VECTOR)
         vectors = np.frombuffer(b"".join(read.execute()), np.float32).reshape(len(ids), -1)
-        similarities = np.stack([query.vector for query in queries]) @ vectors.T
+        similarities = _unit(np.stack([query.vector for query in queries])) @ _unit(vectors).T
         best = np.argsort(-similarities, axis=1)[:, :k]
         return [
             [(ids[row], float(line[row])) for row in rows]
             for line, rows in zip(similarities, best, strict=True)
         ]
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    scaled: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return scaled
 
 
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -53,10 +53,10 @@ class _OurVectors:
         self.config = None
         self.vector: list[float] = []
 
-    def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002  mem0's interface
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
         return self.vector
 
-    def embed_batch(self, texts: Sequence[str], memory_action: str | None = None) -> list[list[float]]:  # noqa: ARG002
+    def embed_batch(self, texts: Sequence[str], memory_action: str | None = None) -> list[list[float]]:
         return [self.vector for _ in texts]
 
 
@@ -103,10 +103,7 @@ class Mem0:
         return (_record(point, vectors) for point in self._points(vectors))
 
     def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
-        filters: dict[str, Any] = {"user_id": self._user}
-        for clause in where:
-            operator = {"gt": "gt", "le": "lte", "eq": "eq"}[clause.op]
-            filters.setdefault(PREFIX + clause.field, {})[operator] = clause.value
+        filters = {"user_id": self._user, **_bounds(where)}
         found = []
         for query in queries:
             self._ours.vector = query.vector.tolist()
@@ -131,6 +128,19 @@ class Mem0:
             yield from points
             if offset is None:
                 return
+
+
+def _bounds(where: Where) -> dict[str, dict[str, int]]:
+    """One range a field: mem0 keeps the last of two equal operators and refuses a range with an ``eq``."""
+    bounds: dict[str, dict[str, int]] = {}
+    for clause in where:
+        bound = bounds.setdefault(PREFIX + clause.field, {})
+        if clause.op != "le":
+            above = clause.value if clause.op == "gt" else clause.value - 1
+            bound["gt"] = max(above, bound.get("gt", above))
+        if clause.op != "gt":
+            bound["lte"] = min(clause.value, bound.get("lte", clause.value))
+    return bounds
 
 
 def _stored(fields: Fields) -> dict[str, int | str]:
