@@ -18,6 +18,9 @@ import numpy as np
 from memrot.memory import Fields, Info, Place, Query, Record, Store, Where
 from memrot_adapters._opening import backend, check_options
 
+NOTES = ("qdrant[server]: URL path not verified.",)
+"""What ``memrot adapters`` says beside the first paragraph above."""
+
 
 def open_store(place: Place, options: Mapping[str, str]) -> Store:
     check_options("qdrant", options, {"server": ("",), "memory": ("",)})

@@ -55,7 +55,7 @@ def leak_table(found: Sequence[Diagnosis]) -> str:
         [each.stack, *(f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}" for layer in LEAKS)]
         for each in found
     ]
-    return tabulate(rows, ["stack", *LEAKS], colalign=("left", *("right",) * len(LEAKS)))
+    return _table(rows, LEAKS)
 
 
 def miss_table(found: Sequence[Diagnosis]) -> str:
@@ -64,4 +64,9 @@ def miss_table(found: Sequence[Diagnosis]) -> str:
     if not causes:
         return "nothing was missed"
     rows = [[each.stack, *(each.misses.get(cause, 0) for cause in causes)] for each in found]
-    return tabulate(rows, ["stack", *causes], colalign=("left", *("right",) * len(causes)))
+    return _table(rows, causes)
+
+
+def _table(rows: Sequence[Sequence[object]], headings: Sequence[str]) -> str:
+    text: str = tabulate(rows, ["stack", *headings], colalign=("left", *("right",) * len(headings)))
+    return text

@@ -103,7 +103,7 @@ def about(name: str) -> str:
     """What an adapter's module says of itself, then its ``NOTES``; the backend is not imported."""
     module = importlib.import_module(find("adapters", name).module)
     summary = (module.__doc__ or "").strip().partition("\n\n")[0]
-    return "; ".join([" ".join(summary.split()), *getattr(module, "NOTES", ())])
+    return " ".join([*summary.replace("``", "").split(), *getattr(module, "NOTES", ())])
 
 
 def installed(name: str) -> bool:

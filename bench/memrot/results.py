@@ -64,6 +64,8 @@ class Scored(Struct, frozen=True, kw_only=True):
     """SHA-256 of the observations' file."""
     reason: str | None = None
     scores: Scores | None = None
+    last_by_domain: dict[str, dict[str, float | None]] = {}
+    """The last asked stage's metrics by domain."""
     question_ms: tuple[float, ...] = ()
     """Milliseconds a question, stage by stage."""
     scoring: int = SCORING
@@ -170,7 +172,11 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out of the folder; the lock ends with the process, however it ends."""
+        """Keep other runs out of the folder; the lock ends with the process, however it ends.
+
+        A folder in which nothing else was written is not left behind.
+        """
+        new = [path for path in (self.path, *self.path.parents) if not path.exists()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             stream = (self.path / ".lock").open("w")
@@ -181,7 +187,13 @@ class RunFolder:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise BadInput("another memrot run is writing here", file=str(self.path)) from None
-            yield
+            try:
+                yield
+            finally:
+                if new and [path.name for path in self.path.iterdir()] == [".lock"]:
+                    (self.path / ".lock").unlink()
+                    for path in new:
+                        path.rmdir()
 
     def clear(self) -> None:
         """Forget everything that was measured here."""
@@ -193,12 +205,29 @@ class RunFolder:
 
 def score_cell(cell: Cell, seen: Observations, exam: Timeline, path: Path) -> Scored:
     """Score a finished cell whose observations are in ``path``."""
-    return _scored(cell, seen, path, score(exam, seen) if _outcome(seen) == "answered" else None)
+    if _outcome(seen) != "answered":
+        return unscored(cell, seen, path)
+    last = score(exam, msgspec.structs.replace(seen, stages=seen.stages[-1:], peeks=()))
+    return msgspec.structs.replace(
+        unscored(cell, seen, path),
+        scores=msgspec.structs.replace(score(exam, seen), stages=[]),
+        last_by_domain=last.by["domain"],
+    )
 
 
 def unscored(cell: Cell, seen: Observations, path: Path) -> Scored:
-    """A finished cell that answered nothing."""
-    return _scored(cell, seen, path, None)
+    """A finished cell as it is without its scores."""
+    return Scored(
+        cell=msgspec.structs.replace(cell, stack=seen.head.stack),
+        outcome=_outcome(seen),
+        observed=file_digest(path),
+        reason=(seen.footer and seen.footer.reason) or next((error.error for error in seen.errors), None),
+        question_ms=tuple(
+            round(stage.answer_ms / len(stage.asked), 4)
+            for stage in seen.stages
+            if stage.answer_ms is not None and stage.asked
+        ),
+    )
 
 
 def encode(scored: Scored) -> bytes:
@@ -230,21 +259,6 @@ def file_digest(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
-
-
-def _scored(cell: Cell, seen: Observations, path: Path, scores: Scores | None) -> Scored:
-    return Scored(
-        cell=msgspec.structs.replace(cell, stack=seen.head.stack),
-        outcome=_outcome(seen),
-        observed=file_digest(path),
-        reason=(seen.footer and seen.footer.reason) or next((error.error for error in seen.errors), None),
-        scores=scores and msgspec.structs.replace(scores, stages=[]),
-        question_ms=tuple(
-            round(stage.answer_ms / len(stage.asked), 4)
-            for stage in seen.stages
-            if stage.answer_ms is not None and stage.asked
-        ),
-    )
 
 
 def _outcome(seen: Observations) -> Outcome:

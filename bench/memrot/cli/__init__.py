@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any, NoReturn
 
 import typer
 
@@ -35,17 +37,34 @@ app.add_typer(timeline, name="timeline")
 
 def main() -> None:
     """The entry point: what a person can put right is one line on standard error, never a traceback."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        app()
+        code = app(standalone_mode=False)
     except BadInput as error:
         _stop(f"error: {error}", exits.BAD_INPUT)
     except Unavailable as error:
         _stop(f"error: {redacted(str(error))}", exits.MISSING)
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("interrupted", exits.INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output left: nothing to report, and nobody to report it to
         sys.exit(exits.OK)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        _stop(_misused(error), exits.BAD_INPUT)
+    sys.exit(code)
 
 
-def _stop(line: str, code: int) -> None:
+def _misused(error: Any) -> str:
+    """One line for a wrong command line; the help where nothing was asked."""
+    message: str = error.format_message()
+    if message.startswith("Usage:"):
+        return message
+    command = getattr(error.ctx, "command_path", "memrot")
+    return f"error: {command}: {' '.join(message.split())}"
+
+
+def _stop(line: str, code: int) -> NoReturn:
     typer.echo(line, err=True)
     sys.exit(code)

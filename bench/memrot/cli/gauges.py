@@ -30,7 +30,9 @@ def write(path: Path, board: Board) -> None:
                 {name for cell in cells if cell.scores for name in cell.scores.by.get("domain", {})}
             )
             samples = [("all", "whole", whole(metric)), ("all", "last", last(metric))]
-            samples += [(domain, "whole", part("domain", domain, metric)) for domain in domains]
+            for domain in domains:
+                samples.append((domain, "whole", part("domain", domain, metric)))
+                samples.append((domain, "last", last(metric, domain)))
             for domain, scope, pick in samples:
                 estimate = estimate_of(cells, pick)
                 if estimate is not None:

@@ -67,7 +67,7 @@ def run(  # noqa: PLR0917 - an option each
         scenarios=tuple(scenario or ()),
         seeds=seeds,
         k=k,
-        jobs=len(os.sched_getaffinity(0)) if jobs is None else jobs,
+        jobs=_cores() if jobs is None else jobs,
         out=out,
         forget_within=forget_within,
         timeout=timeout,
@@ -89,6 +89,11 @@ def run(  # noqa: PLR0917 - an option each
     typer.echo(leaderboard.render(board))
     typer.echo(f"\nKept in {folder.path}. Evidence: memrot explain {folder.path} --stack STACK")
     raise typer.Exit(_verdict(board, bounds))
+
+
+def _cores() -> int:
+    """The cores that this process may use; a container has fewer than its machine."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _bound(text: str) -> tuple[str, float]:

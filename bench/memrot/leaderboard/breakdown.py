@@ -24,7 +24,7 @@ QUESTIONS: dict[str, Pick] = {
     "preservation": whole("preservation"),
     "revision": whole("revision"),
     "forgetting": whole("forgetting"),
-    "non-contamination": lambda scores: _complement(scores.cell.get("contamination")),
+    "non-contamination": lambda cell: _complement(whole("contamination")(cell)),
 }
 """The four questions (METRICS.md §4)."""
 

@@ -19,7 +19,6 @@ from memrot.cells import Kind, stack_name
 from memrot.diagnose import total
 from memrot.observations import EmbedderId, Outcome, TimelineId
 from memrot.results import Scored
-from memrot.score import Scores
 
 FORMAT = 1
 
@@ -34,7 +33,7 @@ OUTCOMES: tuple[Outcome, ...] = ("answered", "errored", "unsupported", "unavaila
 _WORST_FIRST: tuple[Outcome, ...] = ("errored", "unavailable", "unsupported", "skipped", "answered")
 
 
-Pick: TypeAlias = Callable[[Scores], float | None]
+Pick: TypeAlias = Callable[[Scored], float | None]
 
 
 class Estimate(Struct, frozen=True):
@@ -139,10 +138,10 @@ def estimate_of(cells: Sequence[Scored], pick: Pick) -> Estimate | None:
 
 
 def values(cells: Sequence[Scored], pick: Pick) -> dict[str, list[float]]:
-    """Scenario -> a value of each cell's scores; undefined ones are left out."""
+    """Scenario -> a value of each cell; undefined ones are left out."""
     found: dict[str, list[float]] = {}
     for cell in cells:
-        value = pick(cell.scores) if cell.scores is not None else None
+        value = pick(cell)
         if value is not None:
             found.setdefault(cell.cell.timeline.id, []).append(float(value))
     return found
@@ -150,17 +149,19 @@ def values(cells: Sequence[Scored], pick: Pick) -> dict[str, list[float]]:
 
 def whole(metric: str) -> Pick:
     """A metric of the whole cell."""
-    return lambda scores: scores.cell.get(metric)
-
-
-def last(metric: str) -> Pick:
-    """A metric of the cell's last stage."""
-    return lambda scores: scores.last.get(metric)
+    return lambda cell: None if cell.scores is None else cell.scores.cell.get(metric)
 
 
 def part(by: str, name: str, metric: str) -> Pick:
     """A metric of one domain, ``tests`` tag or reason."""
-    return lambda scores: scores.by.get(by, {}).get(name, {}).get(metric)
+    return lambda cell: None if cell.scores is None else cell.scores.by[by].get(name, {}).get(metric)
+
+
+def last(metric: str, domain: str | None = None) -> Pick:
+    """A metric of the cell's last asked stage, of all or of one domain."""
+    if domain is None:
+        return lambda cell: None if cell.scores is None else cell.scores.last.get(metric)
+    return lambda cell: cell.last_by_domain.get(domain, {}).get(metric)
 
 
 def latency(cells: Sequence[Scored]) -> Latency:

@@ -84,11 +84,11 @@ class _Run:
     def go(self, embedder: Embedder) -> None:
         began = time.monotonic()
         before = self.folder.manifest() if self.folder.exists() else None
+        stacks, failures = self._identified(embedder.dim)
         for exam in self.plan.exams:
             path = self.folder.timeline_path(identity_of(exam))
             if not path.exists():
                 exam.write(path)
-        stacks, failures = self._identified(embedder.dim)
         cells = self._cells(stacks)
         manifest = Manifest(
             settings=self.plan.settings,
