@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from memrot.controls import CONTROLS, violations
 from memrot.embed.cache import Cache, Recalled
 from memrot.evaluate import observe
 from memrot.exact import open_store
-from memrot.memory import Memory, Place
+from memrot.memory import Memory, Place, Store
 from memrot.score import Scores, score
 from memrot.stack import LayeredMemory
 from memrot.suite import SCENARIOS
@@ -23,26 +25,23 @@ from random_timelines import timelines
 
 @pytest.fixture(scope="module", params=SCENARIOS)
 def timeline(request: pytest.FixtureRequest) -> Timeline:
-    generated: Timeline = registry.scenario(request.param).generate(1)
+    return exam(request.param)
+
+
+@cache
+def exam(scenario: str) -> Timeline:
+    generated: Timeline = registry.scenario(scenario).generate(1)
     return generated
 
 
-@pytest.fixture(scope="module")
-def stack(timeline: Timeline, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., LayeredMemory]:
-    """Opens a stack of the exact store with the named layers, empty."""
+def embedded(timeline: Timeline) -> Recalled:
     minilm = registry.embedder("minilm")
     texts = [*(fact.text for fact in timeline.facts.values()), *(probe.question for probe in timeline.probes)]
-    with Cache() as cache:
-        cache.embed(minilm, texts)
-        embedder = Recalled.of(minilm, cache)
+    with Cache() as vectors:
+        vectors.embed(minilm, texts)
+        embedder = Recalled.of(minilm, vectors)
     embedder.embed(texts)
-
-    def opened(*names: str) -> LayeredMemory:
-        place = Place("test", tmp_path_factory.mktemp("stack"), embedder.dim, len(timeline.facts))
-        parsed = layers.parse(names, timeline.header.exclusive)
-        return LayeredMemory(lambda: open_store(place, {}), parsed, embedder)
-
-    return opened
+    return embedder
 
 
 def scored(timeline: Timeline, memory: Memory) -> Scores:
@@ -91,15 +90,28 @@ def test_the_listener_misses_nothing_that_is_announced(timeline: Timeline) -> No
 
 
 @pytest.mark.parametrize("names", [(), ("all",)], ids=["bare", "all"])
-def test_no_cheat_beats_the_honest_stack(
-    timeline: Timeline, stack: Callable[..., LayeredMemory], names: tuple[str, ...]
-) -> None:
-    honest = lifecycle(timeline, stack(*names))
-    bound = 0.25 if honest < 0.2 else honest + 0.02
-    cheats = {
-        name: lifecycle(timeline, cheat(stack(*names), timeline)) for name, cheat in ADVERSARIES.items()
-    }
-    assert {name: value for name, value in cheats.items() if value > bound} == {}
+def test_no_cheat_beats_the_honest_stack(names: tuple[str, ...], tmp_path: Path) -> None:
+    """Means over the scenarios, as on the leaderboard."""
+    scores: dict[str, list[float]] = {name: [] for name in ("honest", *ADVERSARIES)}
+    for scenario in SCENARIOS:
+        timeline = exam(scenario)
+        embedder = embedded(timeline)
+        parsed = layers.parse(names, timeline.header.exclusive)
+        for name, values in scores.items():
+            place = Place("test", tmp_path / name, embedder.dim, len(timeline.facts))
+            store = open_store(place, {})
+            honest = LayeredMemory(partial(_same, store), parsed, embedder)
+            memory = ADVERSARIES[name](honest, timeline) if name in ADVERSARIES else honest
+            values.append(lifecycle(timeline, memory))
+            store.drop()
+    means = {name: fmean(values) for name, values in scores.items()}
+    honest_mean = means.pop("honest")
+    bound = 0.25 if honest_mean < 0.2 else honest_mean + 0.02
+    assert {name: value for name, value in means.items() if value > bound} == {}
+
+
+def _same(store: Store) -> Store:
+    return store
 
 
 def test_violations_name_the_control_and_the_bound() -> None:

@@ -17,6 +17,7 @@ from memrot.model import (
     ChangeEvent,
     Fact,
     FactAdded,
+    Hit,
     Instant,
     Probe,
     Question,
@@ -198,7 +199,7 @@ def test_k_is_the_timelines_unless_given(silence: Timeline) -> None:
 
 def test_what_was_missed_is_peeked_at_outside_the_answers(silence: Timeline) -> None:
     class Blind(memories.Dict):
-        def hits(self, question: Question) -> list[memories.Hit]:
+        def hits(self, question: Question) -> list[Hit]:
             return []
 
     seen = observe(Blind, silence)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from msgspec import structs
 
 from memrot.errors import BadInput
-from memrot.layers import Ttl, parse
+from memrot.layers import parse
 from memrot.layers.base import Entry, Layer
+from memrot.layers.ttl import Ttl
 from memrot.ledger import Ledger, Plan
 from memrot.memory import Clause
 from memrot.model import (
