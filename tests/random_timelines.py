@@ -1,4 +1,4 @@
-"""Valid random timelines, for property tests: small worlds in which everything collides.
+"""Valid random timelines and answers, for property tests: small worlds in which everything collides.
 
 A timeline is built from rows of eight bytes, one row an event; every row can be turned into a
 valid event, so that hypothesis shrinks freely and a seed alone gives the same timeline anywhere.
@@ -25,13 +25,16 @@ from memrot.model import (
     FactInvalidated,
     FactMentioned,
     FactRevised,
+    Hit,
     Key,
+    PeekCause,
     Probe,
     Reason,
     Restarted,
     Tests,
     TimePassed,
 )
+from memrot.observations import Asked, Head, Observations, PeekSeen, StageSeen, TimelineId
 from memrot.timeline import Domain, Header, Timeline
 
 DOMAINS = {
@@ -189,3 +192,47 @@ def _probe(name: str, row: Row, last: int) -> Probe:
         until=first + 1 + length if until % 4 == 3 else None,
         session="s" if session % 4 == 3 else None,
     )
+
+
+def random_observations(timeline: Timeline, seed: int, *, ask_every: int = 1) -> Observations:
+    """Answers of a memory that has gone mad: right, stale, early, invented, silent, at random."""
+    rng = random.Random(f"observations {seed}")
+    facts = list(timeline.facts.values())
+    rate = {key: rng.random() for key in ("own", "withhold", "hedge", "nothing", "echo")}
+    k = rng.choice((1, 2, 3, 5))
+
+    def hits(key: Key | None) -> tuple[Hit, ...]:
+        own = [fact.id for fact in facts if fact.key == key]
+        found: dict[str | None, Hit] = {}
+        for _ in range(0 if rng.random() < rate["nothing"] / 3 else rng.randint(0, k + 2)):
+            pool = own if own and rng.random() < rate["own"] else [fact.id for fact in facts] or ["?"]
+            name = None if rng.random() < 0.05 else "invented" if rng.random() < 0.03 else rng.choice(pool)
+            shown = sum(hit.band != "withhold" for hit in found.values())
+            band = (
+                "withhold" if rng.random() < rate["withhold"] / 2 or shown == k
+                else "hedge" if rng.random() < rate["hedge"]
+                else "assert"
+            )  # fmt: skip
+            found.setdefault(name, Hit(name, rng.random(), rng.choice((0.0, 0.3, 0.5, 0.75, 1.0)), band))
+        return tuple(found.values())
+
+    stages, peeks = [], []
+    for stage in timeline.stages:
+        if stage.index % ask_every:
+            continue
+        active = [probe for probe in timeline.probes if probe.active(stage.seq)]
+        asked = [
+            Asked(probe.id, hits(probe.key))
+            for i, probe in enumerate(active)
+            if i == 0 or rng.random() < 0.97
+        ]
+        echoes = [fact for fact in facts if rng.random() < rate["echo"] / 2]
+        asked += [Asked(f"~{fact.id}", hits(fact.key)) for fact in echoes]
+        rng.shuffle(asked)
+        refused = {probe.id: "cannot" for probe in active if probe.mode != "current" and rng.random() < 0.1}
+        stages.append(StageSeen(seq=stage.seq, asked=tuple(asked), unsupported=refused))
+        causes = {fact.id: rng.choice(get_args(PeekCause)) for fact in facts if rng.random() < 0.5}
+        if causes:
+            peeks.append(PeekSeen(seq=stage.seq, facts=causes))
+    head = Head(timeline=TimelineId(id="random"), k=k, forget_within=rng.randint(1, 4))
+    return Observations(head=head, stages=tuple(stages), peeks=tuple(peeks))
