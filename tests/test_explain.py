@@ -53,14 +53,14 @@ def exam() -> Timeline:
     return Timeline.of(Header(id="x", domains={"TECH": Domain(window_days=90)}), events, probes)
 
 
-def seen(exam: Timeline, *answers: tuple[int, tuple[Hit, ...]]) -> Observations:
+def seen(*answers: tuple[int, tuple[Hit, ...]]) -> Observations:
     stages = tuple(StageSeen(seq=seq, asked=(Asked("p", hits),)) for seq, hits in answers)
     return Observations(head=Head(timeline=TimelineId(id="x")), stages=stages)
 
 
 def test_what_ended_each_stale_hit(exam: Timeline) -> None:
     hits = tuple(Hit(name, 0.9) for name in ("old", "stands", "dated", "base", "new"))
-    (found,) = evidence(exam, seen(exam, (9, hits)))
+    (found,) = evidence(exam, seen((9, hits)))
     ends = {each.hit.fact: each.end for each in found.hits}
     assert ends == {
         "old": "superseded 2026-01-09 (seq 5) by new: svc owner blue",
@@ -88,21 +88,21 @@ def test_states(exam: Timeline) -> None:
 def test_the_worst_comes_first_and_once(exam: Timeline) -> None:
     wrong, half, right = (Hit("old", 0.9),), (Hit("new", 0.9), Hit("old", 0.8)), (Hit("new", 0.9),)
     both = (Hit("old", 0.9), Hit("base", 0.8))
-    found = evidence(exam, seen(exam, (5, half), (6, wrong), (7, wrong), (8, both)))
+    found = evidence(exam, seen((5, half), (6, wrong), (7, wrong), (8, both)))
     assert [(each.seq, each.stages) for each in found] == [(8, 1), (6, 3)]
     hedged = (Hit("old", 0.9, 0.5, "hedge"),)
-    assert [each.seq for each in evidence(exam, seen(exam, (5, hedged), (6, wrong)))] == [6]
-    assert evidence(exam, seen(exam, (5, right))) == []
-    assert [each.seq for each in evidence(exam, seen(exam, (5, right)), probe="p")] == [5]
-    assert len(evidence(exam, seen(exam, (5, half), (8, both)), worst=1)) == 1
+    assert [each.seq for each in evidence(exam, seen((5, hedged), (6, wrong)))] == [6]
+    assert evidence(exam, seen((5, right))) == []
+    assert [each.seq for each in evidence(exam, seen((5, right)), probe="p")] == [5]
+    assert len(evidence(exam, seen((5, half), (8, both)), worst=1)) == 1
 
 
 def test_an_unknown_probe_lists_the_known_ones(exam: Timeline) -> None:
     with pytest.raises(BadInput, match="unknown probe 'q': expected one of p"):
-        evidence(exam, seen(exam), probe="q")
+        evidence(exam, seen(), probe="q")
 
 
-def test_it_fits_a_terminal_and_colours_only_if_asked(exam: Timeline, tmp_path: Path) -> None:
+def test_it_fits_a_terminal_and_colours_only_if_asked(tmp_path: Path) -> None:
     place = Place("cell", tmp_path, Hashing.dim, 50)
     sat = tiny(rounds=6)
     stack = LayeredMemory(lambda: open_store(place, {}), layers.parse(()), Hashing())
@@ -119,7 +119,7 @@ def test_it_fits_a_terminal_and_colours_only_if_asked(exam: Timeline, tmp_path: 
 
 
 def test_an_answer_of_nothing_and_a_truth_of_nothing(exam: Timeline) -> None:
-    text = render(evidence(exam, seen(exam, (7, ())), probe="p"))
+    text = render(evidence(exam, seen((7, ())), probe="p"))
     assert "answer   nothing" in text
     ended = Timeline.of(
         exam.header,
@@ -127,4 +127,4 @@ def test_an_answer_of_nothing_and_a_truth_of_nothing(exam: Timeline) -> None:
          FactInvalidated(seq=11, at=T0 + 11 * DAY, fact="rival", reason="dropped", announced=False)],
         exam.probes,
     )  # fmt: skip
-    assert "I don't know" in render(evidence(ended, seen(ended, (11, ())), probe="p"))
+    assert "I don't know" in render(evidence(ended, seen((11, ())), probe="p"))

@@ -44,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class Manifest(Struct, frozen=True, kw_only=True, tag_field="type", tag="run"):
+    format: int = FORMAT
     settings: Settings
     cells: tuple[Cell, ...]
     versions: dict[str, str | None]
@@ -52,7 +53,6 @@ class Manifest(Struct, frozen=True, kw_only=True, tag_field="type", tag="run"):
     finished: str | None = None
     wall_s: float = 0.0
     """Seconds of measuring, over all the times that the run was taken up."""
-    format: int = FORMAT
 
 
 class Scored(Struct, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ def main() -> None:
     """The entry point: what a person can put right is one line on standard error, never a traceback."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="memrot", standalone_mode=False)
     except BadInput as error:
         _stop(f"error: {error}", exits.BAD_INPUT)
     except Unavailable as error:
@@ -53,7 +53,7 @@ def main() -> None:
         if not hasattr(error, "format_message"):
             raise
         _stop(_misused(error), exits.BAD_INPUT)
-    sys.exit(code)
+    sys.exit(code or exits.OK)
 
 
 def _misused(error: Any) -> str:

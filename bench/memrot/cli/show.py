@@ -67,15 +67,15 @@ def explain(
     known = dict.fromkeys(str(stack_name(cell.stack)) for cell in cells)
     if asked not in known:
         raise BadInput(f"stack {asked!r} is not in this run: expected one of {', '.join(known)}")
+    wanted = None if scenario is None else registry.scenario_id(scenario)
+    sat = [
+        (cell, folder.timeline(cell.timeline))
+        for cell in cells
+        if str(stack_name(cell.stack)) == asked and wanted in (None, cell.timeline.id)
+    ]
+    having = [(cell, exam) for cell, exam in sat if any(probe in (None, each.id) for each in exam.probes)]
     found = []
-    for cell in cells:
-        if str(stack_name(cell.stack)) != asked:
-            continue
-        if scenario is not None and cell.timeline.id != registry.scenario_id(scenario):
-            continue
-        exam = folder.timeline(cell.timeline)
-        if probe is not None and all(probe != each.id for each in exam.probes):
-            continue
+    for cell, exam in having or sat[:1]:
         evidence = explanation.evidence(exam, folder.observations(cell), probe=probe, worst=worst)
         found += [(each, cell.timeline) for each in evidence]
     if not found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
@@ -70,6 +70,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaderboard"):
+    format: int = FORMAT
     suite: str
     scoring: int
     k: int
@@ -77,7 +78,6 @@ class Leaderboard(Struct, frozen=True, kw_only=True, tag_field="type", tag="lead
     embedder: EmbedderId
     timelines: tuple[TimelineId, ...]
     rows: tuple[Row, ...]
-    format: Literal[1] = 1
 
 
 def encoded(table: Leaderboard) -> str:
