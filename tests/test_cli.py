@@ -124,7 +124,7 @@ def test_garbage_on_the_command_line_never_shows_a_traceback(words: list[str]) -
 
 
 def test_fail_under(home: Path) -> None:
-    asked = ("run", "--stack=exact", "--stack=exact+supersession", "--stack=exact+all", *exams(home), *HASHING,
+    asked: tuple[str | Path, ...] = ("run", "--stack=exact", "--stack=exact+supersession", "--stack=exact+all", *exams(home), *HASHING,
              "--out", home / "run")  # fmt: skip
     done = memrot(
         *asked, "--fail-under", "coverage=0.5", "--fail-under", "consistency=0.9", env=environment(home)

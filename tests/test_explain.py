@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -14,7 +15,17 @@ from memrot.evaluate import observe
 from memrot.exact import open_store
 from memrot.explain import WIDTH, Case, evidence, render
 from memrot.memory import Place
-from memrot.model import DAY, Fact, FactAdded, FactInvalidated, FactRevised, Hit, Probe, TimePassed
+from memrot.model import (
+    DAY,
+    ChangeEvent,
+    Fact,
+    FactAdded,
+    FactInvalidated,
+    FactRevised,
+    Hit,
+    Probe,
+    TimePassed,
+)
 from memrot.observations import Asked, Head, Observations, StageSeen, TimelineId
 from memrot.stack import LayeredMemory
 from memrot.timeline import Domain, Header, Timeline
@@ -23,22 +34,15 @@ from running import tiny
 T0 = 1_767_603_600_000
 
 
-def fact(ident: str, predicate: str, value: str, **more: object) -> Fact:
-    return Fact(
-        id=ident,
-        subject="svc",
-        predicate=predicate,
-        value=value,
-        domain="TECH",
-        text=f"svc {predicate} {value}",
-        **more,
-    )  # type: ignore[arg-type]  # the keywords are Fact's own
+def fact(ident: str, predicate: str, value: str, **more: Any) -> Fact:
+    text = f"svc {predicate} {value}"
+    return Fact(id=ident, subject="svc", predicate=predicate, value=value, domain="TECH", text=text, **more)
 
 
 @pytest.fixture
 def exam() -> Timeline:
     """Every way in which a fact can end."""
-    events = [
+    events: list[ChangeEvent] = [
         FactAdded(seq=1, at=T0, fact=fact("old", "owner", "red")),
         FactAdded(seq=2, at=T0 + DAY, fact=fact("base", "host", "alpha")),
         FactAdded(seq=3, at=T0 + 2 * DAY, fact=fact("stands", "port", "80", depends_on=("base",))),

@@ -13,7 +13,9 @@ from msgspec import structs
 from memrot import leaderboard, run
 from memrot.errors import BadInput
 from memrot.leaderboard import Board
-from memrot.leaderboard.rows import METRICS, OUTCOMES, grouped
+from memrot.leaderboard.rows import METRICS, OUTCOMES, Leaderboard, grouped
+from memrot.leaderboard.rows import row as row_of
+from memrot.leaderboard.tables import Format, ordered
 from memrot.results import RunFolder
 from memrot.run import Request
 from running import tiny
@@ -79,7 +81,7 @@ def test_the_format(board: Board) -> None:
     assert {name for name, kind in kinds.items() if kind == "control"} == {
         "oracle", "listener", "hoarder", "amnesiac", "over-deleter", "newest",
     }  # fmt: skip
-    assert msgspec.convert(table, leaderboard.Leaderboard) == board.table
+    assert msgspec.convert(table, Leaderboard) == board.table
 
 
 def test_what_is_written_is_what_is_printed(folder: RunFolder, board: Board) -> None:
@@ -89,8 +91,9 @@ def test_what_is_written_is_what_is_printed(folder: RunFolder, board: Board) -> 
 
 
 def test_text_and_markdown_say_what_a_reader_must_know(board: Board) -> None:
-    for shape in ("table", "markdown"):
-        text = leaderboard.render(board, shape)  # type: ignore[arg-type]  # both are formats
+    shapes: tuple[Format, ...] = ("table", "markdown")
+    for shape in shapes:
+        text = leaderboard.render(board, shape)
         assert "exact stores should tie; a difference is a finding" in text
         assert "hoarding wins it" in text
         assert "LEXICAL" in text
@@ -105,7 +108,7 @@ def test_text_and_markdown_say_what_a_reader_must_know(board: Board) -> None:
 
 
 def test_the_best_comes_first_and_controls_last(board: Board) -> None:
-    rows = leaderboard.tables.ordered(board)
+    rows = ordered(board)
     stacks = [row for row in rows if row.kind == "stack"]
     assert rows[: len(stacks)] == stacks
     means = [row.metrics["lifecycle"].mean for row in stacks if row.metrics["lifecycle"]]
@@ -143,7 +146,7 @@ def test_an_error_takes_the_rank_and_nothing_else(folder: RunFolder) -> None:
     rows = grouped(failed)
     places = leaderboard._ranks(rows)
     assert set(places) == {"exact", "exact+supersession", "exact+overwrite"}
-    row = leaderboard.row("exact+all", rows["exact+all"], places.get("exact+all"))
+    row = row_of("exact+all", rows["exact+all"], places.get("exact+all"))
     assert (row.outcome, row.reason, row.rank) == ("errored", "it fell", None)
     assert row.cells == {"answered": 1, "errored": 1, "unsupported": 0, "unavailable": 0, "skipped": 0}
     assert row.metrics["lifecycle"] is not None

@@ -34,9 +34,9 @@ def cells(out: Path) -> dict[str, int]:
 def alive(marker: str) -> list[int]:
     """Processes whose environment holds a marker: the run's workers too."""
     found = []
-    for entry in Path("/proc").iterdir():
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if entry.name.isdigit() and marker.encode() in (entry / "environ").read_bytes():
+            if marker.encode() in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
         except OSError:
             continue
@@ -54,10 +54,28 @@ def kill_when(process: subprocess.Popen[bytes], ready: Callable[[], bool], how: 
     return False
 
 
+def elapsed(seconds: float) -> Callable[[], bool]:
+    until = time.monotonic() + seconds
+    return lambda: time.monotonic() >= until
+
+
+def holding(out: Path, count: int) -> Callable[[], bool]:
+    """Whether so many cells are there."""
+    return lambda: len(cells(out)) >= count
+
+
 def test_killed_at_random_it_finishes_what_is_missing(tmp_path: Path) -> None:
     """Kill after kill, each at another moment: while starting, embedding, measuring, writing."""
     env = environment(tmp_path, MEMROT_TEST_MARKER=str(tmp_path))
-    asked = ["run", *STACKS, *exams(tmp_path, 3, rounds=8), "--embedder", "hashing", "--jobs", "2"]
+    asked: list[str | Path] = [
+        "run",
+        *STACKS,
+        *exams(tmp_path, 3, rounds=8),
+        "--embedder",
+        "hashing",
+        "--jobs",
+        "2",
+    ]
     whole = memrot(*asked, "--out", tmp_path / "whole", env=env)
     assert whole.returncode == 0, whole.stderr
 
@@ -66,16 +84,14 @@ def test_killed_at_random_it_finishes_what_is_missing(tmp_path: Path) -> None:
     moments = [0.0, chance.uniform(0.2, 0.6)]
     kills = 0
     for attempt in range(8):
-        with subprocess.Popen(command(*asked, "--out", out), env=env, stdout=-3, stderr=-3) as process:
+        with subprocess.Popen(
+            command(*asked, "--out", out), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
             if attempt < len(moments):
-                until = time.monotonic() + moments[attempt]
-                kills += kill_when(process, lambda until=until: time.monotonic() > until, signal.SIGKILL)
+                ready = elapsed(moments[attempt])
             else:
-                more = len(cells(out)) + chance.randint(1, 5)
-                wait = chance.uniform(0, 0.03)
-                killed = kill_when(process, lambda more=more: len(cells(out)) >= more, signal.SIGKILL)
-                time.sleep(wait)
-                kills += killed
+                ready = holding(out, len(cells(out)) + chance.randint(1, 5))
+            kills += kill_when(process, ready, signal.SIGKILL)
         if len(cells(out)) > 25:
             break
     assert kills >= 4
@@ -100,7 +116,15 @@ def test_killed_at_random_it_finishes_what_is_missing(tmp_path: Path) -> None:
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     env = environment(tmp_path)
     out = tmp_path / "out"
-    asked = ["run", *STACKS, *exams(tmp_path, 3, rounds=8), "--embedder", "hashing", "--out", out]
+    asked: list[str | Path] = [
+        "run",
+        *STACKS,
+        *exams(tmp_path, 3, rounds=8),
+        "--embedder",
+        "hashing",
+        "--out",
+        out,
+    ]
     with subprocess.Popen(
         command(*asked), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -120,7 +144,15 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
 def test_a_torn_cell_is_measured_again_and_a_complete_run_is_left_alone(tmp_path: Path) -> None:
     env = environment(tmp_path)
     out = tmp_path / "out"
-    asked = ["run", "--stack=exact", *exams(tmp_path, 1), "--embedder", "hashing", "--out", out]
+    asked: list[str | Path] = [
+        "run",
+        "--stack=exact",
+        *exams(tmp_path, 1),
+        "--embedder",
+        "hashing",
+        "--out",
+        out,
+    ]
     assert memrot(*asked, env=env).returncode == 0
     first, before = leaderboard(out), cells(out)
 
@@ -147,7 +179,7 @@ def test_a_torn_cell_is_measured_again_and_a_complete_run_is_left_alone(tmp_path
 
 def test_without_out_the_newest_incomplete_run_is_taken_up(tmp_path: Path) -> None:
     env = environment(tmp_path)
-    asked = ["run", "--stack=exact", *exams(tmp_path, 1), "--embedder", "hashing"]
+    asked: list[str | Path] = ["run", "--stack=exact", *exams(tmp_path, 1), "--embedder", "hashing"]
     assert memrot(*asked, env=env, cwd=tmp_path).returncode == 0
     (first,) = (tmp_path / "results").iterdir()
     (first / "leaderboard.json").unlink()  # as if it had been killed before its end
@@ -165,7 +197,15 @@ def test_without_out_the_newest_incomplete_run_is_taken_up(tmp_path: Path) -> No
 def test_changed_settings_never_mix(tmp_path: Path, option: list[str]) -> None:
     env = environment(tmp_path)
     out = tmp_path / "out"
-    asked = ["run", "--stack=exact", *exams(tmp_path, 1), "--embedder", "hashing", "--out", out]
+    asked: list[str | Path] = [
+        "run",
+        "--stack=exact",
+        *exams(tmp_path, 1),
+        "--embedder",
+        "hashing",
+        "--out",
+        out,
+    ]
     assert memrot(*asked, env=env).returncode == 0
     before = cells(out)
     other = memrot(*asked, *option, env=env)
