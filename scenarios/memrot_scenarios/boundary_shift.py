@@ -26,6 +26,7 @@ def _script(area: Area) -> list[Story]:
     drifting = [
         (chain, "oncall"), (diamond, "image"), (either, "owner"), (kept, "oncall"), (chain, "lead"),
         (diamond, "oncall"), (either, "oncall"), (kept, "latency"), (chain, "owner"), (diamond, "latency"),
+        (either, "lead"), (kept, "lead"), (diamond, "owner"), (kept, "image"), (either, "latency"),
     ]  # fmt: skip
     asked: dict[Key, Tests] = {
         **{(service, name): "cascade" for service in retired[:2] for name in ("role", "owner", "port")},

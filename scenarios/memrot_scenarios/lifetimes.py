@@ -46,6 +46,10 @@ LAG_DAYS = 25
 """Days by which the copy of an ownership fact in another place lags the original (median 18 to 31)."""
 
 
+MOST = 3
+"""Renewals of a key by churn."""
+
+
 class Churn(Struct, frozen=True):
     """When the facts of some keys end: per key, hours from each end to the next."""
 
@@ -67,15 +71,22 @@ def around(rng: Random, median: float) -> float:
 
 
 def churn(rng: Random, kinds: Sequence[Kind], changes: int, horizon_days: float) -> Churn:
-    """Renewals of one fact a key until ``changes`` have happened, stretched to fill the horizon."""
+    """Renewals of one fact a key until ``changes`` have happened, stretched to fill the horizon.
+
+    No key is renewed more than ``MOST`` times: the dead facts of one question must not push each
+    other out of the first k, or a memory that never forgets would seem to.
+    """
+    if changes > MOST * len(kinds):
+        raise ValueError(f"expected at most {MOST} changes a key, got {changes} for {len(kinds)} keys")
     due = [(days(rng, kind), key) for key, kind in enumerate(kinds)]
     heapq.heapify(due)
     ends: list[list[float]] = [[] for _ in kinds]
     last = 1.0
-    for _ in range(changes if kinds else 0):
-        last, key = due[0]
+    for _ in range(changes):
+        last, key = heapq.heappop(due)
         ends[key].append(last)
-        heapq.heapreplace(due, (last + days(rng, kinds[key]), key))
+        if len(ends[key]) < MOST:
+            heapq.heappush(due, (last + days(rng, kinds[key]), key))
     multiplier = horizon_days / last
     hours = [[round(end * multiplier * HOURS) for end in of_key] for of_key in ends]
     gaps = tuple(

@@ -55,6 +55,12 @@ def _script(area: Area) -> list[Story]:
             Line("language"),
             Line("uptime", "preservation" if service == steady[1] else None),
         ]
+    drifting = [
+        *((service, "lead") for service in movable),
+        *((service, "channel") for service in area.services),
+        *((service, "oncall") for service in steady[1:]),
+        *((team, "head") for team in (*teams[:2], *teams[3:])),
+    ]
     bursts = (0.2, 0.6) if area.small else (0.12, 0.42, 0.74)
     return [
         writing(area, pages),
@@ -71,14 +77,7 @@ def _script(area: Area) -> list[Story]:
         ),
         _imported(area, movable[0]),
         _unnoticed(area, movable[2]),
-        *background(
-            area,
-            [
-                *((service, name) for service in movable for name in ("oncall", "lead")),
-                *((team, "head") for team in teams[:2]),
-            ],
-            13 if area.small else 22,
-        ),
+        *background(area, drifting, 13 if area.small else 22),
         _remembered(area, movable[1]),
     ]
 

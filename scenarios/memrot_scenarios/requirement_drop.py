@@ -33,7 +33,8 @@ def _script(area: Area) -> list[Story]:
     tightened = [
         (one, "latency"), (two, "encryption"), (three, "payload"), (four, "quota"), (one, "support"),
         (two, "latency"), (three, "encryption"), (four, "uptime"), (one, "owner"), (two, "owner"),
-        (four, "oncall"),
+        (four, "oncall"), (three, "owner"), (four, "owner"), (calm[0], "owner"), (calm[1], "owner"),
+        (calm[1], "oncall"), (calm[0], "payload"),
     ]  # fmt: skip
     fallen = [(one, "logs"), (two, "oncall"), (three, "backup")]
     asked: dict[Key, Tests] = {

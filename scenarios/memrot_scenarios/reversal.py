@@ -29,13 +29,10 @@ def _script(area: Area) -> list[Story]:
     deleted = [(three, "auth"), (four, "quota"), (one, "support")][: 2 if area.small else 3]
     repeated = [(four, "broker"), (two, "latency")]
     drifting = [
-        (one, "design"),
-        (two, "format"),
-        (three, "oncall"),
-        (four, "rollout"),
-        (three, "design"),
-        (two, "oncall"),
-    ]
+        (one, "design"), (two, "format"), (two, "oncall"), (four, "rollout"), (three, "oncall"),
+        (three, "design"), (three, "owner"), (one, "oncall"), (four, "oncall"), (calm[0], "design"),
+        (calm[0], "owner"), (calm[1], "owner"), (calm[0], "oncall"),
+    ]  # fmt: skip
     gone = (four, "waiver")
     asked: dict[Key, Tests] = {
         **dict.fromkeys((*rapid, *slow, *deleted, *repeated), "flip_flop"),

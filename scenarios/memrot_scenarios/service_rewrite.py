@@ -58,7 +58,7 @@ def _script(area: Area) -> list[Story]:
         _silently(area, busy[2], "image"),
         *background(
             area,
-            [(busy[0], "image"), *((service, name) for service in busy[:3] for name in ("owner", "oncall"))],
+            [(busy[0], "image"), *((service, name) for service in busy for name in ("owner", "oncall"))],
             21 if area.small else 29,
         ),
         _remembered(area, rewritten[0], "language"),

@@ -76,7 +76,7 @@ PREDICATES: dict[str, Predicate] = {
         "dependency", "pgx|JDBC|SQLAlchemy|Prisma|Hibernate|Diesel|Ecto|Sequelize|jOOQ|Dapper",
         ("{s} talks to its database through the {v} library.",
          "Database access in {s} goes through the driver {v}."),
-        ("Which database driver does {s} use?", "What library is between {s} and its database?"),
+        ("Which database driver does {s} use?", "What library gives {s} access to its database?"),
     ),
     "backup": _tech(
         "dependency",
@@ -162,7 +162,7 @@ PREDICATES: dict[str, Predicate] = {
     # --- OWNERSHIP ------------------------------------------------------------------------------
     "owner": Predicate(
         "OWNERSHIP", "owner", tuple(f"team {team}" for team in TEAMS),
-        ("{s} is owned by {v}.", "The code of {s} belongs to {v}.", "{v} has ownership of {s}."),
+        ("{s} is owned by {v}.", "The owner of {s} is {v}.", "{v} has ownership of {s}."),
         ("Which team owns {s}?", "What team is in charge of {s}?"),
         "Which teams have been responsible for {s} through the years?",
     ),
@@ -170,12 +170,12 @@ PREDICATES: dict[str, Predicate] = {
         "OWNERSHIP", "roster", PEOPLE,
         ("{v} is on pager duty for {s}.",
          "Alerts from {s} go to the pager of {v}.",
-         "{v} is on call for {s}."),
-        ("Which person gets the pager alerts of {s}?", "Which engineer has pager duty when {s} fails?"),
+         "The pager of {s} is carried by {v}."),
+        ("Which person gets the pager alerts of {s}?", "Who has pager duty when {s} fails?"),
     ),
     "lead": Predicate(
         "OWNERSHIP", "lead", PEOPLE,
-        ("{v} leads the development of {s}.", "The lead developer of {s} is {v}."),
+        ("{v} is lead developer of {s}.", "The developer who leads {s} is {v}."),
         ("Who is lead developer on {s}?", "Which developer leads the work on {s}?"),
     ),
     "reviewer": Predicate(
@@ -198,8 +198,8 @@ PREDICATES: dict[str, Predicate] = {
     ),
     "member": Predicate(
         "OWNERSHIP", "member", PEOPLE,
-        ("{v} works in {s}.", "{v} is a member of {s}."),
-        ("Who are the members in {s}?", "Which people work for {s}?"),
+        ("{v} works for {s} now.", "{v} is a member of {s}."),
+        ("Who are the members in {s}?", "Which people work in {s}?"),
         many=True,
     ),
     "hosts": Predicate(
@@ -213,15 +213,15 @@ PREDICATES: dict[str, Predicate] = {
         "Kafka|SQS|RabbitMQ|NATS|Pulsar|ActiveMQ|Kinesis",
         ("{s} publishes its events through the {v} broker.",
          "The event broker of {s} is {v}.",
-         "We decided on {v} to carry the events of {s}."),
+         "We chose {v} as the broker for events of {s}."),
         ("Which broker are the events from {s} sent to?", "What event broker was chosen for {s}?"),
         "What event brokers were chosen for {s}, in order?",
     ),
     "rollout": _decision(
         "canary releases|blue-green switches|rolling updates|"
         "a weekly release train|dark launches|manual approval",
-        ("{s} is released by {v}.", "New versions of {s} are rolled out by {v}."),
-        ("How are releases of {s} rolled out?", "What release strategy do we follow on {s}?"),
+        ("{s} is released by {v}.", "Releases of {s} are rolled out by {v}."),
+        ("How does {s} roll out its releases?", "What release strategy do we follow on {s}?"),
         "How has the deployment strategy on {s} changed from year to year?",
     ),
     "auth": _decision(

@@ -47,15 +47,21 @@ def writing(area: Area, pages: Pages) -> Story:
 
 
 def quiet(area: Area, moments: int) -> Story:
-    """Now and then nothing changes: somebody confirms what was due, speaks of something, or neither."""
+    """Now and then nothing changes: somebody confirms what was due, speaks of something, or neither.
+
+    The last moment is the area's last: what ended shortly before can still be asked about.
+    """
     yield WRITTEN
-    for _ in range(moments):
-        yield (area.horizon - WRITTEN) / moments * (0.4 + area.rng.random())
+    gap = (area.horizon - WRITTEN) / moments
+    for moment in range(1, moments + 1):
+        pause = gap * (area.rng.random() if moment < moments else 0.99)
+        yield pause
         if not area.tend():
             if area.rng.random() < 0.5:
                 area.mention(area.rng.choice(area.told_now()))
             else:
                 area.log.events.append(TimePassed(seq=area.log.seq, at=area.log.at))
+        yield gap - pause
 
 
 def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> list[Story]:

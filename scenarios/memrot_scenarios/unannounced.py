@@ -21,15 +21,8 @@ _TECH = ("image", "region", "database", "cache", "toolchain")
 
 def _script(area: Area) -> list[Story]:
     one, two, three, four, *calm = area.services
-    revised = [
-        (one, "oncall"),
-        (two, "image"),
-        (three, "owner"),
-        (four, "cache"),
-        (one, "toolchain"),
-        (two, "channel"),
-    ]
-    ended = [(one, "quota"), (two, "cache"), (three, "channel"), (four, "payload"), (three, "toolchain")]
+    revised = [(one, "oncall"), (two, "image"), (three, "owner"), (four, "cache"), (one, "toolchain")]
+    ended = [(one, "quota"), (two, "cache"), (three, "channel"), (four, "payload")]
     learnt = [(two, "oncall"), (three, "image"), (four, "lead"), (one, "region"), (two, "latency")]
     if area.small:
         revised, ended, learnt = revised[:4], ended[:3], learnt[:3]
@@ -43,13 +36,14 @@ def _script(area: Area) -> list[Story]:
     ]
     announced = [
         (one, "owner"), (two, "owner"), (four, "oncall"), (three, "lead"), (four, "owner"), (three, "region"),
-        (one, "lead"), (two, "lead"),
+        (one, "lead"), (two, "lead"), (calm[0], "lead"), (calm[0], "channel"), (calm[1], "oncall"),
+        (calm[1], "channel"), (one, "channel"), (two, "region"), (three, "oncall"), (four, "region"),
     ]  # fmt: skip
     asked: dict[Key, Tests] = {
         **dict.fromkeys((*revised, *ended, *learnt), "unannounced"),
         **dict.fromkeys(confirmed, "over_forgetting"),
-        **dict.fromkeys(announced[:5], "revision"),
-        **dict.fromkeys([(calm[0], "latency"), (calm[1], "quota"), (calm[0], "database")], "preservation"),
+        **dict.fromkeys(announced[:8], "revision"),
+        **dict.fromkeys([(calm[0], "latency"), (calm[1], "quota")], "preservation"),
     }
     usual = ("owner", "oncall", "lead", "channel", *_TECH, "latency", "quota", "payload")
     looked_after = {**dict.fromkeys(confirmed, True), **dict.fromkeys((*revised, *ended), False)}

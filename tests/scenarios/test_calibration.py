@@ -32,3 +32,12 @@ def test_controls_hold(scenario: Scenario, size: str) -> None:
         )
         broken = violations({name: of.cell for name, of in scores.items()}, leaks, changes)
         assert broken == [], f"seed {seed}"
+
+
+def test_who_never_forgets_leaks_in_every_way() -> None:
+    leaks: Counter[str] = Counter()
+    for scenario in scenarios():
+        timeline = scenario.generate(1)
+        scores = score(timeline, observe(CONTROLS["hoarder"](timeline), timeline, peek=False))
+        leaks.update(scores.leaks)
+    assert min(leaks[layer] for layer in ("ttl", "supersession", "propagation")) >= 50

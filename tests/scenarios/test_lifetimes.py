@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrot_scenarios.lifetimes import HOURS, Kind, around, churn, days
+from memrot_scenarios.lifetimes import HOURS, MOST, Kind, around, churn, days
 
 KINDS = get_args(Kind)
 
@@ -40,15 +40,22 @@ def test_detours_stay_about_their_median() -> None:
 @given(
     seed=st.integers(0, 10**6),
     kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=12),
-    changes=st.integers(1, 60),
+    share=st.floats(0, 1),
     horizon=st.integers(100, 1000),
 )
 def test_churn_has_so_many_changes_and_ends_with_its_horizon(
-    seed: int, kinds: list[Kind], changes: int, horizon: int
+    seed: int, kinds: list[Kind], share: float, horizon: int
 ) -> None:
+    changes = max(1, round(share * MOST * len(kinds)))
     drawn = churn(Random(seed), kinds, changes, horizon)
     assert sum(len(gaps) for gaps in drawn.gaps) == changes
+    assert max(len(gaps) for gaps in drawn.gaps) <= MOST
     assert all(gap >= 0 for gaps in drawn.gaps for gap in gaps)
     assert max(sum(gaps) for gaps in drawn.gaps) == horizon * HOURS
     assert drawn.multiplier > 0
     assert drawn == churn(Random(seed), kinds, changes, horizon)
+
+
+def test_churn_refuses_more_changes_than_its_keys_can_bear() -> None:
+    with pytest.raises(ValueError, match="at most 3 changes a key"):
+        churn(Random(1), ["owner", "lead"], 2 * MOST + 1, 500)
