@@ -184,8 +184,13 @@ class Reference:
         self.hedged: dict[str, int] = defaultdict(int)
         self.misses: dict[str, int] = defaultdict(int)
         self.ambiguous = any(
-            len({root.cause == "elapsed" for root in life.roots()}) > 1
-            or len({root.invalidation and root.invalidation.reason for root in life.roots()}) > 1
+            len(
+                {
+                    (root.cause == "elapsed", root.invalidation and root.invalidation.seq)
+                    for root in life.roots()
+                }
+            )
+            > 1
             for lives in (self.lives, self.heard)
             for life in lives.values()
         )
