@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
-
 HOURS = 24
 """Hours in a day."""
 
@@ -50,14 +48,6 @@ MOST = 3
 """Renewals of a key by churn."""
 
 
-class Churn(Struct, frozen=True):
-    """When the facts of some keys end: per key, hours from each end to the next."""
-
-    gaps: tuple[tuple[int, ...], ...]
-    multiplier: float
-    """This project's lifetimes over the table's."""
-
-
 def days(rng: Random, kind: Kind) -> float:
     """One lifetime, in days, at multiplier 1."""
     median, shape = _MEDIAN_AND_SHAPE[kind]
@@ -70,8 +60,11 @@ def around(rng: Random, median: float) -> float:
     return float(median * 2.0 ** (2.0 * rng.random() - 1.0))
 
 
-def churn(rng: Random, kinds: Sequence[Kind], changes: int, horizon_days: float) -> Churn:
-    """Renewals of one fact a key until ``changes`` have happened, stretched to fill the horizon.
+def churn(
+    rng: Random, kinds: Sequence[Kind], changes: int, horizon_days: float
+) -> tuple[tuple[int, ...], ...]:
+    """Renewals of one fact a key until ``changes`` have happened: per key, hours from
+    each end to the next, stretched by this project's multiplier so that they fill the horizon.
 
     No key is renewed more than ``MOST`` times: the dead facts of one question must not push each
     other out of the first k, or a memory that never forgets would seem to.
@@ -89,7 +82,6 @@ def churn(rng: Random, kinds: Sequence[Kind], changes: int, horizon_days: float)
             heapq.heappush(due, (last + days(rng, kinds[key]), key))
     multiplier = horizon_days / last
     hours = [[round(end * multiplier * HOURS) for end in of_key] for of_key in ends]
-    gaps = tuple(
+    return tuple(
         tuple(after - before for before, after in zip((0, *of_key), of_key, strict=False)) for of_key in hours
     )
-    return Churn(gaps=gaps, multiplier=multiplier)

@@ -67,7 +67,7 @@ def quiet(area: Area, moments: int) -> Story:
 def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> list[Story]:
     """Facts of these single-valued keys are revised, each when its lifetime is over."""
     kinds: list[Kind] = [PREDICATES[predicate].holds for _, predicate in keys]
-    gaps = churn(area.rng, kinds, changes, 0.97 * (area.horizon - WRITTEN)).gaps
+    gaps = churn(area.rng, kinds, changes, 0.97 * (area.horizon - WRITTEN))
     return [_renewed(area, key, of_key) for key, of_key in zip(keys, gaps, strict=True)]
 
 

@@ -55,7 +55,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             seed=seed,
             domains=DOMAINS,
             exclusive=self.exclusive,
-            note=f"size {size}",
+            note=f"size {events or size}",
         )
         return Timeline.of(header, log.events[:events], areas[0].finished_probes())
 
