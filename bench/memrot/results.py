@@ -52,7 +52,7 @@ class Manifest(Struct, frozen=True, kw_only=True, tag_field="type", tag="run"):
     started: str
     finished: str | None = None
     wall_s: float = 0.0
-    """Seconds of measuring, over all the times that the run was taken up."""
+    """Seconds that the sittings took which came to their end."""
 
 
 class Scored(Struct, frozen=True, kw_only=True):

@@ -7,19 +7,18 @@ nothing that depends on time or order reaches the scores.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import structs
 from tqdm import tqdm
 
+import memrot
 from memrot import observations, registry
 from memrot.cells import Cell, stack_name
 from memrot.controls import CONTROLS
@@ -29,26 +28,27 @@ from memrot.errors import BadInput, Unavailable
 from memrot.memory import Info
 from memrot.names import StackName
 from memrot.observations import Outcome, StackId
-from memrot.redact import redacted
 from memrot.results import (
     Manifest,
     RunFolder,
     Scored,
     decode,
-    difference,
     encode,
     file_digest,
     identity_of,
     machine,
-    newest_incomplete,
     unscored,
 )
+from memrot.run.folder import check, chosen, scratch, tidy
 from memrot.run.plan import Plan, Request, planned, versions
 from memrot.run.pool import Died, Pool
 from memrot.run.watch import hung_during
 from memrot.run.worker import Task, described, inspect, last_words, perform, sentences, without_measuring
 
 __all__ = ["Request", "run"]
+
+Failure: TypeAlias = tuple[Outcome, str]
+"""Why a stack cannot be measured at all: the outcome of its cells, and the reason."""
 
 _INSPECTION_S = 120.0
 """A backend's first start may be slow: imports, a server."""
@@ -62,11 +62,11 @@ def run(request: Request) -> RunFolder:
     """
     embedder = registry.embedder(request.embedder)
     plan = planned(request, embedder)
-    folder = _folder(request, plan)
+    folder = chosen(request, plan.settings)
     with folder.locked():
-        _take_up(folder, plan, fresh=request.fresh)
-        with _scratch(folder) as scratch, Pool(request.jobs, scratch) as pool:
-            _Run(request, plan, folder, scratch, pool).go(embedder)
+        check(folder, plan.settings, fresh=request.fresh)
+        with scratch(folder) as temporary, Pool(request.jobs, temporary) as pool:
+            _Run(request, plan, folder, temporary, pool).go(embedder)
     return folder
 
 
@@ -83,109 +83,99 @@ class _Run:
 
     def go(self, embedder: Embedder) -> None:
         began = time.monotonic()
-        before = self.folder.manifest() if self.folder.exists() else None
         stacks, failures = self._identified(embedder.dim)
+        if self.request.fresh:
+            self.folder.clear()
+        tidy(self.folder)
+        before = self.folder.manifest() if self.folder.exists() else None
         for exam in self.plan.exams:
             path = self.folder.timeline_path(identity_of(exam))
             if not path.exists():
                 exam.write(path)
-        cells = self._cells(stacks)
         manifest = Manifest(
             settings=self.plan.settings,
-            cells=cells,
+            cells=self._cells(stacks),
             versions=versions(self.plan.stacks),
             machine=machine(),
             started=before.started if before else _now(),
+            finished=before.finished if before else None,
             wall_s=before.wall_s if before else 0.0,
         )
-        self.folder.write_manifest(manifest)
-        done = self._done(cells)
-        for cell in cells:
-            failure = failures.get(stack_name(cell.stack))
-            if failure is not None and cell.name not in done:
-                done[cell.name] = self._given_up(cell, *failure)
-        left = [cell for cell in cells if cell.name not in done]
-        if left:
-            recalled = self._embedded(embedder)
-            with tqdm(
-                total=len(cells),
-                initial=len(done),
-                unit="cell",
-                desc="measuring",
-                dynamic_ncols=True,
-                disable=None,
-            ) as bar:
-                for scored in self._measured(left, recalled, bar):
-                    done[scored.cell.name] = scored
-        self.folder.write_text("scores.jsonl", "\n".join(encode(done[cell.name]).decode() for cell in cells))
-        if before is None or before.finished is None or left:
-            self.folder.write_manifest(
-                structs.replace(
-                    manifest, finished=_now(), wall_s=round(manifest.wall_s + time.monotonic() - began, 1)
-                )
-            )
-        else:
-            self.folder.write_manifest(structs.replace(manifest, finished=before.finished))
+        done = self._done(manifest.cells)
+        if all(cell.name in done for cell in manifest.cells) and manifest.finished is not None:
+            return
+        self.folder.write_manifest(structs.replace(manifest, finished=None))
+        done |= self._rest([cell for cell in manifest.cells if cell.name not in done], failures, embedder)
+        lines = [encode(done[cell.name]).decode() for cell in manifest.cells]
+        self.folder.write_text("scores.jsonl", "\n".join(lines))
+        took = round(manifest.wall_s + time.monotonic() - began, 1)
+        self.folder.write_manifest(structs.replace(manifest, finished=_now(), wall_s=took))
 
-    def _identified(self, dim: int) -> tuple[list[StackId], dict[StackName, tuple[Outcome, str]]]:
+    def _identified(self, dim: int) -> tuple[list[StackId], dict[StackName, Failure]]:
         """What each backend says of itself, and which cannot be measured and why."""
         bases = list(dict.fromkeys(StackName(stack.adapter, stack.options) for stack in self.plan.stacks))
         tasks = [
             (base.adapter, dict(base.options), self.scratch / f"inspect{place}", dim, _INSPECTION_S)
             for place, base in enumerate(bases)
         ]
-        infos: dict[StackName, Info] = {}
-        failed: dict[StackName, tuple[Outcome, str]] = {}
-        for place, result in self.pool.run(inspect, tasks, lambda _: None):
-            match result:
-                case Info():
-                    infos[bases[place]] = result
-                case BadInput():
-                    raise result
-                case Unavailable():
-                    failed[bases[place]] = ("unavailable", str(result))
-                case _:
-                    hung = hung_during(last_words(self.scratch / f"inspect{place}"))
-                    reason = (
-                        f"not open within {_INSPECTION_S:g} s"
-                        if hung
-                        else f"{type(result).__name__}: {result}"
-                    )
-                    failed[bases[place]] = ("errored", redacted(reason))
+        found = {bases[place]: result for place, result in self.pool.run(inspect, tasks, lambda _: None)}
         stacks: list[StackId] = []
-        failures: dict[StackName, tuple[Outcome, str]] = {}
+        failures: dict[StackName, Failure] = {}
         for stack in self.plan.stacks:
-            base = StackName(stack.adapter, stack.options)
             identity = StackId(adapter=stack.adapter, options=dict(stack.options), layers=stack.layers)
-            stacks.append(described(identity, infos[base]) if base in infos else identity)
-            if base in failed:
-                failures[stack] = failed[base]
+            match found[StackName(stack.adapter, stack.options)]:
+                case Info() as info:
+                    identity = described(identity, info)
+                case BadInput() as error:
+                    raise error
+                case Unavailable() as error:
+                    failures[stack] = ("unavailable", str(error))
+                case error:
+                    failures[stack] = ("errored", f"it cannot be opened: {error}")
+            stacks.append(identity)
         return stacks, failures
 
     def _cells(self, stacks: Sequence[StackId]) -> tuple[Cell, ...]:
         """Timeline by timeline, so that the time left is estimated from a fair sample."""
-        cells = []
-        for exam in self.plan.exams:
-            identity = identity_of(exam)
-            cells += [Cell.of("stack", stack, identity, self.terms) for stack in stacks]
-            for name, control in CONTROLS.items():
-                stack = described(StackId(adapter=name), control(exam).info)
-                cells.append(Cell.of("control", stack, identity, self.terms))
-        return tuple(cells)
+        controls = [
+            StackId(adapter=name, backend="control", version=memrot.__version__, deployment="in process")
+            for name in CONTROLS
+        ]
+        return tuple(
+            Cell.of(kind, stack, identity_of(exam), self.terms)
+            for exam in self.plan.exams
+            for kind, rows in (("stack", stacks), ("control", controls))
+            for stack in rows
+        )
+
+    def _rest(
+        self, left: Sequence[Cell], failures: Mapping[StackName, Failure], embedder: Embedder
+    ) -> dict[str, Scored]:
+        """Measure what is left, or note why it cannot be."""
+        done: dict[str, Scored] = {}
+        for cell in left:
+            failure = failures.get(stack_name(cell.stack))
+            if failure is not None:
+                done[cell.name] = self._given_up(cell, *failure)
+        tasks = [cell for cell in left if cell.name not in done]
+        if tasks:
+            recalled = self._embedded(embedder)
+            with tqdm(
+                total=len(tasks), desc="measuring", unit="cell", dynamic_ncols=True, disable=None
+            ) as bar:
+                for scored in self._measured(tasks, recalled, bar):
+                    done[scored.cell.name] = scored
+        return done
 
     def _done(self, cells: Sequence[Cell]) -> dict[str, Scored]:
         """Cells with whole observations and scores; what was unavailable is tried again."""
         known = self.folder.known()
         done = {}
         for cell in cells:
-            scored = known.get(cell.name)
-            path = self.folder.file_of(cell)
-            if (
-                scored
-                and scored.outcome != "unavailable"
-                and path.exists()
-                and scored.observed == file_digest(path)
-            ):
+            scored, path = known.get(cell.name), self.folder.file_of(cell)
+            if scored is None or scored.outcome == "unavailable" or not path.exists():
+                continue
+            if scored.observed == file_digest(path):
                 done[cell.name] = scored
         return done
 
@@ -265,56 +255,6 @@ class _Run:
         scored = unscored(cell, seen, path)
         self.folder.append(encode(scored))
         return scored
-
-
-def _folder(request: Request, plan: Plan) -> RunFolder:
-    """Where the run goes: as asked, or the newest one that was interrupted, or a new one."""
-    if request.out is not None:
-        return RunFolder(request.out)
-    if not request.fresh:
-        interrupted = newest_incomplete(request.results, plan.settings)
-        if interrupted is not None:
-            return interrupted
-    stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
-    return RunFolder(request.results / stamp)
-
-
-def _take_up(folder: RunFolder, plan: Plan, *, fresh: bool) -> None:
-    """Make sure that a folder is ours to write: empty, or of the same settings."""
-    if not folder.exists():
-        if any(
-            not entry.name.startswith(".") and entry.name != "timelines" for entry in folder.path.iterdir()
-        ):
-            raise BadInput(
-                "neither empty nor the folder of a run: choose another --out", file=str(folder.path)
-            )
-        return
-    if fresh:
-        folder.clear()
-        return
-    differs = difference(plan.settings, folder.manifest().settings)
-    if differs is not None:
-        raise BadInput(
-            f"this run was asked otherwise: {differs}; choose another --out, or --fresh to measure anew",
-            file=str(folder.path),
-        )
-    for part in folder.path.glob("cells/.*"):
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _scratch(folder: RunFolder) -> Iterator[Path]:
-    """A temporary folder for stores; those of killed sittings of the same run are removed."""
-    run_id = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:8]
-    root = Path(tempfile.gettempdir())
-    for stale in root.glob(f"memrot-{run_id}-*"):
-        shutil.rmtree(stale, ignore_errors=True)
-    scratch = root / f"memrot-{run_id}-{os.getpid()}"
-    scratch.mkdir(mode=0o700)
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _now() -> str:

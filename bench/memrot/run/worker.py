@@ -84,8 +84,8 @@ def start(parent: int, scratch: str) -> None:
 
 def inspect(
     adapter: str, options: dict[str, str], folder: Path, dim: int, timeout: float
-) -> Info | Unavailable:
-    """What a backend says of itself, by opening an empty store."""
+) -> Info | Unavailable | str:
+    """What a backend says of itself, by opening an empty store; or why it cannot be opened."""
     place = Place(
         namespace=_namespace("inspect", folder.parent), folder=folder / "store", dim=dim, expected=1
     )
@@ -98,6 +98,10 @@ def inspect(
             store.close()
     except Unavailable as error:
         return Unavailable(redacted(str(error)))
+    except BadInput:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a backend raises is its outcome
+        return redacted(f"{type(error).__name__}: {error}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return info
