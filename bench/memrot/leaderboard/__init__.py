@@ -12,7 +12,7 @@ from msgspec import Struct
 from memrot import controls
 from memrot.errors import BadInput
 from memrot.leaderboard.breakdown import By, broken_down
-from memrot.leaderboard.rows import Leaderboard, encoded, grouped, row, values, whole
+from memrot.leaderboard.rows import Leaderboard, comparable, encoded, grouped, row
 from memrot.leaderboard.tables import Format, markdown, render
 from memrot.observations import TimelineId
 from memrot.results import SCORING, Manifest, RunFolder, Scored
@@ -46,7 +46,7 @@ def of(*folders: RunFolder) -> Board:
         for scored in folder.scored():
             cells.setdefault(scored.cell.name, scored)
     rows = grouped(list(cells.values()))
-    places = _ranks(rows)
+    places = {label: rank for group in comparable(rows) for label, rank in ranks(group).items()}
     broken, leaking = _controlled(folders[0], list(cells.values()), settings.timelines)
     return Board(
         table=Leaderboard(
@@ -103,24 +103,6 @@ def _refuse_other(first: RunFolder, ours: Manifest, other: RunFolder, theirs: Ma
 def _short(value: object) -> str:
     name = getattr(value, "name", None)
     return str(value) if name is None else f"{name} {getattr(value, 'fingerprint', '')}"
-
-
-def _ranks(rows: dict[str, list[Scored]]) -> dict[str, tuple[int, int]]:
-    """Rank ranges by lifecycle, between stacks that answered the same timelines (METRICS.md §11)."""
-    answered = {
-        label: frozenset(cell.cell.timeline.digest for cell in found)
-        for label, found in rows.items()
-        if found[0].cell.kind == "stack" and all(cell.outcome == "answered" for cell in found)
-    }
-    places: dict[str, tuple[int, int]] = {}
-    for timelines in dict.fromkeys(answered.values()):
-        compared = {
-            label: values(rows[label], whole("lifecycle"))
-            for label in answered
-            if answered[label] == timelines
-        }
-        places.update(ranks(compared))
-    return places
 
 
 def _controlled(

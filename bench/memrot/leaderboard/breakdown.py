@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from memrot.cells import stack_name
 from memrot.diagnose import LEAKS, total
-from memrot.leaderboard.rows import Estimate, Pick, estimate_of, whole
+from memrot.leaderboard.rows import Estimate, Pick, comparable, estimate_of, whole
 from memrot.leaderboard.rows import part as part_of
 from memrot.leaderboard.tables import heading, interval, number, ordered, table, title
 from memrot.model import Reason
 from memrot.results import Scored
 from memrot.score import Scores
+from memrot.stats import ranks_without_each_scenario
 
 if TYPE_CHECKING:
     from memrot.leaderboard import Board
@@ -55,9 +56,12 @@ def broken_down(board: Board, by: By, shape: Format = "table") -> str:
 
 def _scenarios(board: Board, shape: Format) -> str:
     scenarios = list(dict.fromkeys(each.id for each in board.table.timelines))
+    without = _ranks_without_each(board)
     body = [
         [
             row.stack,
+            "-" if row.rank is None else f"{row.rank[0]}-{row.rank[1]}",
+            without.get(row.stack, "-"),
             *(
                 interval(
                     _lifecycle([cell for cell in board.cells[row.stack] if cell.cell.timeline.id == scenario])
@@ -68,7 +72,25 @@ def _scenarios(board: Board, shape: Format) -> str:
         for row in ordered(board)
     ]
     short = [scenario.rpartition("/")[2] for scenario in scenarios]
-    return heading("Lifecycle score by scenario", shape) + "\n\n" + table(body, ["stack", *short], shape)
+    parts = [
+        heading("Lifecycle score by scenario", shape),
+        table(body, ["stack", "rank", "rank*", *short], shape),
+        "*the widest range of ranks when any one scenario is left out",
+    ]
+    return "\n\n".join(parts)
+
+
+def _ranks_without_each(board: Board) -> dict[str, str]:
+    """Row -> the widest range of its ranks over all but one scenario (METRICS.md §11)."""
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for group in comparable(board.cells):
+        for ranks in ranks_without_each_scenario(group).values():
+            for label, rank in ranks.items():
+                ranges.setdefault(label, []).append(rank)
+    return {
+        label: f"{min(low for low, _ in found)}-{max(high for _, high in found)}"
+        for label, found in ranges.items()
+    }
 
 
 def _questions(board: Board, shape: Format) -> str:

@@ -7,7 +7,7 @@ where or in which order cells were measured, except the latencies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -145,6 +145,20 @@ def values(cells: Sequence[Scored], pick: Pick) -> dict[str, list[float]]:
         if value is not None:
             found.setdefault(cell.cell.timeline.id, []).append(float(value))
     return found
+
+
+def comparable(rows: Mapping[str, Sequence[Scored]]) -> list[dict[str, stats.Values]]:
+    """Lifecycle scores of the stacks that may be ranked, in groups that answered the same timelines.
+
+    A stack with a cell that was not answered is in no group (METRICS.md §11).
+    """
+    groups: dict[tuple[str, ...], dict[str, stats.Values]] = {}
+    for label, cells in rows.items():
+        if cells[0].cell.kind == "stack" and all(cell.outcome == "answered" for cell in cells):
+            defined = [cell for cell in cells if whole("lifecycle")(cell) is not None]
+            timelines = tuple(sorted(cell.cell.timeline.digest for cell in defined))
+            groups.setdefault(timelines, {})[label] = values(defined, whole("lifecycle"))
+    return list(groups.values())
 
 
 def whole(metric: str) -> Pick:

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 import memrot
 from memrot import observations, registry
-from memrot.cells import Cell, stack_name
+from memrot.cells import Cell, Kind, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.base import Embedder
 from memrot.embed.cache import Cache, Recalled
@@ -118,7 +118,10 @@ class _Run:
             (base.adapter, dict(base.options), self.scratch / f"inspect{place}", dim, _INSPECTION_S)
             for place, base in enumerate(bases)
         ]
-        found = {bases[place]: result for place, result in self.pool.run(inspect, tasks, lambda _: None)}
+        found: dict[StackName, object] = {}
+        for place, result in self.pool.run(inspect, tasks, lambda _: None):
+            hung = isinstance(result, Died) and hung_during(last_words(tasks[place][2]))
+            found[bases[place]] = f"no reply within {_INSPECTION_S:g} s" if hung else result
         stacks: list[StackId] = []
         failures: dict[StackName, Failure] = {}
         for stack in self.plan.stacks:
@@ -131,7 +134,7 @@ class _Run:
                 case Unavailable() as error:
                     failures[stack] = ("unavailable", str(error))
                 case error:
-                    failures[stack] = ("errored", f"it cannot be opened: {error}")
+                    failures[stack] = ("errored", f"cannot be opened: {error}")
             stacks.append(identity)
         return stacks, failures
 
@@ -141,11 +144,12 @@ class _Run:
             StackId(adapter=name, backend="control", version=memrot.__version__, deployment="in process")
             for name in CONTROLS
         ]
+        rows: list[tuple[Kind, StackId]] = [("stack", stack) for stack in stacks]
+        rows += [("control", stack) for stack in controls]
         return tuple(
-            Cell.of(kind, stack, identity_of(exam), self.terms)
-            for exam in self.plan.exams
-            for kind, rows in (("stack", stacks), ("control", controls))
-            for stack in rows
+            Cell.of(kind, stack, identity, self.terms)
+            for identity in self.plan.settings.timelines
+            for kind, stack in rows
         )
 
     def _rest(
