@@ -79,6 +79,25 @@ def test_layers_agree_with_the_truth_of_the_announced_events(restart: bool, time
         assert live == true, stage.seq
 
 
+@given(timeline=timelines(max_events=50).map(kept))
+@settings(max_examples=150, deadline=None)
+def test_each_layer_alone_hides_what_it_answers_for_and_nothing_true(timeline: Timeline) -> None:
+    told = GroundTruth.of(timeline, announced_only=True)
+    answers_for = {"propagation": ("invalidated", "cascaded"), "supersession": ("superseded",)}
+    for name, causes in answers_for.items():
+        layers = (STATED_ENDS, *parse([name], timeline.header.exclusive))
+        for stage, live in replay(timeline, layers):
+            true = {told.fact_ids[f] for f in told.true_at(stage.index).nonzero()[0]}
+            ended = {
+                told.fact_ids[f]
+                for f in range(len(told.facts))
+                if told.ends[f] <= stage.index and told.causes[f] in causes
+            }
+            if name == "propagation":  # supersession alone is deaf to the end of a successor
+                assert true <= live, stage.seq
+            assert not ended & live, (name, stage.seq)
+
+
 # --- each layer by itself --------------------------------------------------------------------
 
 START = parse_instant("2026-01-01T00:00:00Z")
@@ -185,6 +204,15 @@ def test_propagation_fells_what_stood_on_an_ended_fact() -> None:
         (5, invalidates("d")),
     )
     assert live(timeline, "propagation") == ["a", "ab", "abd", "abcd", "cd", ""]
+
+
+def test_propagation_alone_hears_of_revisions_and_contradictions() -> None:
+    on_node = fact("b", "Express", predicate="framework", depends_on=("a",))
+    revised = timeline_of((0, fact("a", "Node")), (1, on_node), (2, revises("a", fact("c", "Go"))))
+    contradicted = timeline_of((0, fact("a", "Node")), (1, on_node), (2, fact("c", "Go")))
+    for timeline in (revised, contradicted):
+        assert live(timeline, "propagation") == ["a", "ab", "ac"]
+        assert live(timeline, "supersession") == ["a", "ab", "bc"]
 
 
 def test_propagation_bounds_a_dependant_by_its_supports_stated_end() -> None:

@@ -9,6 +9,7 @@ from memrot.errors import BadInput
 from memrot.layers.base import Layer
 from memrot.layers.overwrite import Overwrite
 from memrot.layers.propagation import Propagation
+from memrot.layers.succession import Succession
 from memrot.layers.supersession import Supersession
 from memrot.layers.ttl import TTL_DAYS, Ttl
 
@@ -16,7 +17,8 @@ ALL = ("ttl", "supersession", "propagation")
 """What ``all`` stands for."""
 
 _ORDER = ("overwrite", "ttl", "propagation", "supersession")
-"""The order in which layers run (tried against METRICS.md §1; supersession first disagrees)."""
+"""The order in which layers run (tried against METRICS.md §1; supersession first disagrees).
+``succession`` runs before ``supersession``, for it and for ``propagation``."""
 
 _SPELLING = re.compile(r"([a-z]+)(?:\[([^\]]*)\])?")
 
@@ -34,11 +36,14 @@ def parse(names: Sequence[str], exclusive: Collection[str] = ()) -> tuple[Layer,
         for part in ALL if name == "all" and options is None else (name,):
             if part in layers:
                 raise BadInput(f"layer {part!r} is named twice")
-            layers[part] = _layer(part, options, exclusive)
-    return tuple(layers[name] for name in _ORDER if name in layers)
+            layers[part] = _layer(part, options)
+    ordered = [layers[name] for name in _ORDER if name in layers]
+    if layers.keys() & {"supersession", "propagation"}:
+        ordered.insert(len(ordered) - ("supersession" in layers), Succession(exclusive))
+    return tuple(ordered)
 
 
-def _layer(name: str, options: str | None, exclusive: Collection[str]) -> Layer:
+def _layer(name: str, options: str | None) -> Layer:
     if name == "ttl":
         return _ttl(options)
     if name not in _ORDER:
@@ -47,7 +52,7 @@ def _layer(name: str, options: str | None, exclusive: Collection[str]) -> Layer:
         raise BadInput(f"layer {name!r} takes no options, got [{options}]")
     match name:
         case "supersession":
-            return Supersession(exclusive)
+            return Supersession()
         case "propagation":
             return Propagation()
         case _:

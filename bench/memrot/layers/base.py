@@ -49,9 +49,11 @@ class Entry(Struct, frozen=True, kw_only=True):
     ordered_at: Instant
     """``valid_from``, or its previous' ``ordered_at`` where that is later: the order within a key."""
     began_at: Instant = NEVER
-    """The instant at which supersession saw it begin."""
+    """The instant at which succession saw it begin."""
     ended_at: Instant = NEVER
-    """Its end in world time, once it has one; one column for ``current`` and ``as_of``."""
+    """The end that hides it, in world time, once it has one; one column for ``current`` and ``as_of``."""
+    replaced_at: Instant = NEVER
+    """When a newer fact took its place, whether or not a layer hides it for that."""
     expires_at: Instant = NEVER
     """When the policy stops believing it; confirmations move it."""
     superseded_by: str = ""
@@ -61,8 +63,13 @@ class Entry(Struct, frozen=True, kw_only=True):
         return (self.subject, self.predicate)
 
     @property
+    def end(self) -> Instant:
+        """Its first known end, whether or not it is hidden for it."""
+        return min(self.ended_at, self.replaced_at)
+
+    @property
     def ended(self) -> bool:
-        return self.ended_at != NEVER
+        return self.end != NEVER
 
     @property
     def order(self) -> tuple[Instant, int]:

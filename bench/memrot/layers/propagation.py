@@ -1,4 +1,8 @@
-"""Propagation: an invalidated fact ends, and so does whatever stood on a fact that ended."""
+"""Propagation: an invalidated fact ends, and so does whatever stood on a fact that ended.
+
+A fact that a newer one replaced fells its dependants too, even where no layer hides it for that:
+``succession`` keeps the books.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from memrot.layers.base import Drop, Edit, Entry, Layer, Patch, View
 from memrot.memory import Clause
-from memrot.model import ChangeEvent, FactInvalidated, Instant, Question
+from memrot.model import NEVER, ChangeEvent, FactInvalidated, Instant, Question
 
 
 class Propagation(Layer):
@@ -24,7 +28,7 @@ class Propagation(Layer):
                 affected.append(entry)
             for dependant in affected:
                 end = _failed(dependant, view)
-                if end is not None and not dependant.ended:
+                if end is not None and dependant.ended_at == NEVER:
                     yield Patch(dependant.id, {"ended_at": end})
                     pending.append(dependant.id)
 
@@ -44,7 +48,7 @@ def ended_later(question: Question, at: Instant) -> Sequence[Clause]:
 
 def _invalidate(event: FactInvalidated, view: View) -> Iterable[Edit]:
     entry = view.get(event.fact)
-    if entry is None or entry.ended:
+    if entry is None or entry.ended_at != NEVER:
         return
     if event.reason == "erased":
         yield Drop(entry.id)
@@ -68,5 +72,5 @@ def _end(support: str, view: View) -> Instant | None:
     if entry is None:
         return view.at
     if entry.ended:
-        return entry.ended_at
+        return entry.end
     return entry.valid_to if entry.valid_to <= view.at else None
