@@ -9,7 +9,7 @@ from memrot_adapters import chroma, mem0, qdrant, redis
 
 class TestExact(StoreConformance):
     open_store = staticmethod(exact.open_store)
-    examples = 100
+    examples = 60
 
 
 class TestChroma(StoreConformance):
@@ -18,7 +18,7 @@ class TestChroma(StoreConformance):
 
 class TestQdrantEdge(StoreConformance):
     open_store = staticmethod(qdrant.open_store)
-    examples = 100
+    examples = 40
 
 
 class TestQdrantClient(StoreConformance):

@@ -28,7 +28,7 @@ class Ft(Hashes):
         self._name = f"{self._prefix}index"
         if self._name.encode() not in connection.execute_command("FT._LIST"):
             connection.execute_command(
-                "FT.CREATE", self._name, "PREFIX", 1, self._records, "SCHEMA", VECTOR, "AS", "vector",
+                "FT.CREATE", self._name, "PREFIX", 1, self._records, "SCHEMA", VECTOR, "AS", "__vector",
                 "VECTOR", "FLAT", 6, "TYPE", "FLOAT32", "DIM", place.dim, "DISTANCE_METRIC", "COSINE",
             )  # fmt: skip
         attributes = self._described()[b"attributes"]
@@ -40,12 +40,12 @@ class Ft(Hashes):
     def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
         self._cover(clause.field for clause in where)
         ranges = " ".join(f"@{clause.field}:{_range(clause.op, clause.value)}" for clause in where)
-        nearest = f"{f'({ranges})' if ranges else '*'}=>[KNN {k} @vector $vector AS distance]"
+        nearest = f"{f'({ranges})' if ranges else '*'}=>[KNN {k} @__vector $vector AS __distance]"
         read = self._redis.pipeline(transaction=False)
         for query in queries:
             read.execute_command(
                 "FT.SEARCH", self._name, nearest, "PARAMS", 2, "vector", query.vector.tobytes(),
-                "SORTBY", "distance", "RETURN", 1, "distance", "LIMIT", 0, k, "TIMEOUT", 0, "DIALECT", 2,
+                "SORTBY", "__distance", "RETURN", 1, "__distance", "LIMIT", 0, k, "TIMEOUT", 0, "DIALECT", 2,
             )  # fmt: skip
         skip = len(self._records)
         return [

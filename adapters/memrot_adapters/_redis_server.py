@@ -17,7 +17,18 @@ from typing import Any
 from memrot.errors import Unavailable
 from memrot_adapters._opening import backend
 
-_UNTIL_EOF = '"$@" & cat >/dev/null; kill $!; wait $!'
+# Ends when the server does; ends the server when its own input does.
+_UNTIL_EOF = """
+exec 3<&0
+"$@" 3<&- &
+server=$!
+{ cat <&3 >/dev/null; kill "$server"; } &
+exec 3<&-
+wait "$server"
+"""
+ATTEMPTS = 5
+"""A port that was free may be taken before the server has it."""
+
 PATIENCE = 30.0
 """Seconds until a server must answer: it may have data to load, on a machine that is busy."""
 
@@ -32,6 +43,7 @@ class RedisServer:
         self._command = [
             program, "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "", "--appendonly", "yes",
             "--appendfsync", "everysec", "--loglevel", "warning",
+            "--hz", "50",  # how often it looks whether it was told to end
             *(["--loadmodule", _redisearch()] if search else []),
         ]  # fmt: skip
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -43,24 +55,25 @@ class RedisServer:
         self._end()
 
     def _started(self) -> Any:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
+        for _ in range(ATTEMPTS):
             port = _free_port()
             with (self._folder / "redis.log").open("ab") as log:
                 self._shell = subprocess.Popen(  # noqa: S603  the command is ours
                     ["/bin/sh", "-c", _UNTIL_EOF, "sh", *self._command, "--port", str(port)],
                     stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
-            connection = self._redis.Redis(host="127.0.0.1", port=port, protocol=2)
-            if self._answers(connection, deadline):
+            at_once = self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0)
+            connection = self._redis.Redis(host="127.0.0.1", port=port, protocol=2, retry=at_once)
+            if self._answers(connection):
                 return connection
             connection.close()
             self._end()
-        raise Unavailable("the embedded Redis server did not start")
+        raise Unavailable("the embedded Redis server does not start here")
 
-    def _answers(self, connection: Any, deadline: float) -> bool:
-        """Whether the server that answers is ours: the port was free, but not reserved."""
-        while time.monotonic() < deadline:
+    def _answers(self, connection: Any) -> bool:
+        """Whether our server is up, and it is ours that answers at the port."""
+        deadline = time.monotonic() + PATIENCE
+        while self._shell.poll() is None and time.monotonic() < deadline:
             try:
                 return bool(connection.config_get("dir")["dir"] == str(self._folder))
             except self._redis.exceptions.ConnectionError:  # not listening yet, or loading its data
