@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memrot.model import Reason
@@ -21,6 +22,14 @@ Sums: TypeAlias = dict[Grouping, Floats]
 
 BREAKDOWNS: tuple[Grouping, ...] = ("domain", "tests", "reason")
 _REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+class Items(Struct, frozen=True):
+    row: Index
+    start: int
+    """The scored ones begin here."""
+    domain: Index
+    """Of the scored ones, from 1; 0 is none."""
 
 
 class Groupings:
@@ -60,19 +69,20 @@ class Groupings:
             "reason": _sums(self._reason_codes, column[self._reason_rows], len(_REASONS)),
         }
 
-    def of_items(self, column: Column, row: Index, domain: Index) -> Sums:
-        """Sums of a column of items that belong to rows, but have a domain of their own."""
-        sums = self.of_rows(_sums(row, column, self._judged.rows))
-        scored = slice(None) if self._first_row == 0 else row >= self._first_row
-        return sums | {"domain": _known_sums(domain[scored], column[scored], len(self.names["domain"]))}
-
-    def domains(self, fact: Index, row: Index) -> Index:
-        """Of each item the domain of its fact; where there is no fact that of the row."""
+    def items(self, fact: Index, row: Index) -> Items:
+        """Items that are about a fact and belong to a row each, in the order of rows."""
         world, probe = self._judged.world, self._judged.answers.probe
-        codes = world.domain[fact]
-        missing = np.flatnonzero(fact == world.nothing)
-        codes[missing] = self._probe_domain[probe[row[missing]]]
-        return codes
+        start = int(np.searchsorted(row, self._first_row))
+        domain = world.domain[fact[start:]]
+        missing = np.flatnonzero(fact[start:] == world.nothing)
+        domain[missing] = self._probe_domain[probe[row[start:][missing]]]
+        return Items(row=row, start=start, domain=domain + 1)
+
+    def of_items(self, column: Column, items: Items) -> Sums:
+        """Sums of a column of items: their domain is that of their fact, else that of their row."""
+        sums = self.of_rows(_sums(items.row, column, self._judged.rows))
+        domain = _sums(items.domain, column[items.start :], len(self.names["domain"]) + 1)[1:]
+        return sums | {"domain": domain}
 
     def of_facts(self, column: Column, fact: Index) -> Sums:
         """Sums of a column of items that are about a fact each."""

@@ -79,8 +79,9 @@ class Judged:
         start = np.maximum(np.searchsorted(answers.asked, world.begins[fact]), answers.first[probe])
         stop = np.minimum(np.searchsorted(answers.asked, world.ends[fact]), answers.last[probe])
         which, place = spans(start, stop)
-        self.pair_row = answers.row_of[place, probe[which]]
-        self.pair_fact = fact[which]
+        row = answers.row_of[place, probe[which]]
+        order = np.argsort(row, kind="stable")
+        self.pair_row, self.pair_fact = row[order], fact[which][order]
 
     def best(self) -> Index:
         """Shape (R,): each row's best-ranked hit on its own key, -1 without one."""

@@ -70,7 +70,7 @@ class Shares:
         judged = self._judged
         weight, own, found = judged.weight, judged.own | judged.unattributed, judged.found
         own_weight = weight * own
-        domain = self._groups.domains(judged.fact, judged.row)
+        items = self._groups.items(judged.fact, judged.row)
         columns: dict[str, Column] = {
             "hits": np.ones(len(weight)),
             "fresh": judged.fresh,
@@ -84,14 +84,14 @@ class Shares:
             "found_quiet": found & self._quiet[judged.row],
         }
         for name, column in columns.items():
-            self.sums[name] = self._groups.of_items(column, judged.row, domain)
+            self.sums[name] = self._groups.of_items(column, items)
 
     def _add_pairs(self) -> None:
         judged = self._judged
         row = judged.pair_row
-        domain = self._groups.domains(judged.pair_fact, row)
-        self.sums["pairs"] = self._groups.of_items(np.ones(len(row)), row, domain)
-        self.sums["pairs_quiet"] = self._groups.of_items(self._quiet[row], row, domain)
+        items = self._groups.items(judged.pair_fact, row)
+        self.sums["pairs"] = self._groups.of_items(np.ones(len(row)), items)
+        self.sums["pairs_quiet"] = self._groups.of_items(self._quiet[row], items)
 
     def _add_rows(self, k: int) -> None:
         judged, count = self._judged, self._judged.rows
