@@ -68,6 +68,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "--fail-under", "speed=1"], "--fail-under: expected METRIC=VALUE with a metric of lifecycle"),
         (["run", "--fail-under", "coverage"], "--fail-under: expected METRIC=VALUE"),
         (["run", "--out", "/dev/null/x"], "/dev/null/x: cannot be written: Not a directory"),
+        (["leaderboard", "nowhere", "--by", "domain", "--format", "json"], "--by prints a table or Markdown"),
         (["leaderboard", "nowhere"], "nowhere: not the folder of a run: expected a manifest.json"),
         (["diagnose", "nowhere"], "nowhere: not the folder of a run"),
         (["explain", "nowhere", "--stack", "exact"], "nowhere: not the folder of a run"),

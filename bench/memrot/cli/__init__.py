@@ -46,9 +46,6 @@ def main() -> None:
         _stop(f"error: {redacted(str(error))}", exits.MISSING)
     except (KeyboardInterrupt, typer.Abort):
         _stop("interrupted", exits.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left: nothing to report, and nobody to report it to
-        sys.exit(exits.OK)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -12,6 +12,7 @@ from memrot.errors import BadInput
 
 By = Literal["domain", "scenario", "question", "layer", "reason"]
 Format = Literal["table", "markdown", "json"]
+"""Both as in ``memrot.leaderboard``, which is not imported until it is needed."""
 
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 
@@ -23,6 +24,9 @@ def leaderboard(
     wide: Annotated[bool, typer.Option("--wide", help="Show every metric.")] = False,
 ) -> None:
     """Compare the stacks of one run, or of several runs of the same exam."""
+    if by is not None and shape == "json":
+        raise BadInput("--by prints a table or Markdown; the JSON has every row's metrics without it")
+
     from memrot import leaderboard as board
     from memrot.results import RunFolder
 
