@@ -82,6 +82,11 @@ def test_what_cannot_be_loaded_says_what_to_do(plugin: str, tmp_path: Path) -> N
     assert registry.advice(registry.find("adapters", "qdrant")) == "pip install 'memrot[qdrant]'"
 
 
+def test_an_adapter_says_what_it_is(plugin: str) -> None:
+    assert "URL path not verified" in registry.about("qdrant")
+    assert registry.about(plugin) == "rotten cannot be loaded: No module named 'a_backend_that_is_not_there'"
+
+
 def test_scenarios_may_be_named_without_their_world() -> None:
     assert registry.scenario_id("reorg") == "project/reorg" == registry.scenario_id("project/reorg")
     with pytest.raises(BadInput, match="unknown scenario"):

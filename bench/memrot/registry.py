@@ -101,7 +101,11 @@ def packages(name: str) -> Mapping[str, str | None]:
 
 def about(name: str) -> str:
     """What an adapter's module says of itself, then its ``NOTES``; the backend is not imported."""
-    module = importlib.import_module(find("adapters", name).module)
+    point = find("adapters", name)
+    try:
+        module = importlib.import_module(point.module)
+    except ImportError as error:
+        return advice(point, error)
     summary = (module.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join([*summary.replace("``", "").split(), *getattr(module, "NOTES", ())])
 
