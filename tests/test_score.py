@@ -359,3 +359,21 @@ def test_scores_are_plain_json() -> None:
     timeline = random_timeline(3, events=40)
     scores = score(timeline, random_observations(timeline, 3))
     assert msgspec.convert(msgspec.json.decode(msgspec.json.encode(scores)), Scores) == scores
+
+
+@pytest.mark.parametrize("events", [0, 1, 5])
+@pytest.mark.parametrize("probes", [0, 2])
+@pytest.mark.parametrize("stages", [0, 3])
+def test_little_to_score_is_scored_too(events: int, probes: int, stages: int) -> None:
+    """Nothing happened, nothing was asked, or the memory fell at once: no number, and no crash."""
+    whole = small_exam()
+    timeline = Timeline.of(
+        whole.header,
+        whole.events[:events],
+        [structs.replace(whole.probes[0], id=f"p{i}") for i in range(probes)],
+    )
+    seen = answered(timeline, lambda _probe, _stage: [Hit("old", 0.9)])
+    scores = score(timeline, structs.replace(seen, stages=seen.stages[:stages]))
+    assert len(scores.stages) == min(stages, events)
+    nothing = not (probes and stages and events)
+    assert (scores.cell["consistency"] is None) == (scores.cell["lifecycle"] is None) == nothing

@@ -72,17 +72,19 @@ def read(timeline: Timeline, seen: Observations, truth: GroundTruth) -> Seen:
     answers: list[tuple[Hit, ...]] = []
     for place, (stage, line) in enumerate(lines):
         for asked in line.asked:
-            name = asked.probe
-            if name.startswith(ECHO):
-                fact = name.removeprefix(ECHO)
+            code = codes.get(asked.probe)
+            if code is not None:
+                places.append(place)
+                probes.append(code)
+                answers.append(asked.hits)
+            elif asked.probe.startswith(ECHO):
+                fact = asked.probe.removeprefix(ECHO)
                 if any(hit.fact == fact and hit.band != "withhold" for hit in asked.hits):
                     echoes.add((stage, truth.index.get(fact, len(truth.facts))))
-                continue
-            if name not in codes:
-                raise BadInput(f"the observations answer probe {name!r}, which the timeline does not have")
-            places.append(place)
-            probes.append(codes[name])
-            answers.append(asked.hits)
+            else:
+                raise BadInput(
+                    f"the observations answer probe {asked.probe!r}, which the timeline does not have"
+                )
     flat = _Flat.of(places, probes, answers, truth)
     flat.check(timeline, lines, seen.head.k)
     stages = np.array([stage for stage, _ in lines], np.int64)
