@@ -147,3 +147,35 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "neither empty nor the folder of a run" in done.stderr
     assert (out / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_given_server_is_left_as_it_was_and_never_named(tmp_path: Path) -> None:
+    """Each cell has a namespace of its own on the server, and takes it away again."""
+    redis = pytest.importorskip("redis")
+    from memrot_adapters._redis_server import RedisServer
+
+    server = RedisServer(redis, tmp_path / "server", search=True)
+    try:
+        port = server.connection.connection_pool.connection_kwargs["port"]
+        server.connection.mset({f"theirs:{number}": number for number in range(50)})
+        url = f"redis://127.0.0.1:{port}/0"
+        env = environment(tmp_path, MEMROT_REDIS_URL=url)
+        done = memrot(
+            "run", "--stack=redis[server]", "--stack=redis[server]+all", "--stack=exact", "--stack=exact+all",
+            *exams(tmp_path), *HASHING, "--out", tmp_path / "out", env=env,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found = rows(tmp_path / "out")
+        assert found["redis[server]"]["deployment"] == "server"
+        for layers in ("", "+all"):
+            ours, reference = found["redis[server]" + layers], found["exact" + layers]
+            assert ours["metrics"] == reference["metrics"], "exact stores tie"
+        assert sorted(server.connection.keys("*")) == sorted(
+            f"theirs:{number}".encode() for number in range(50)
+        )
+        assert server.connection.execute_command("FT._LIST") == []
+        for path in (tmp_path / "out").rglob("*"):
+            if path.suffix in (".json", ".jsonl", ".md"):
+                assert f":{port}" not in path.read_text()
+    finally:
+        server.stop()
