@@ -16,6 +16,7 @@ from memrot.model import (
     AT_EVENT,
     DAY,
     NEVER,
+    Band,
     Cardinality,
     ChangeEvent,
     EmbedderChanged,
@@ -208,7 +209,7 @@ def random_observations(timeline: Timeline, seed: int, *, ask_every: int = 1) ->
             pool = own if own and rng.random() < rate["own"] else [fact.id for fact in facts] or ["?"]
             name = None if rng.random() < 0.05 else "invented" if rng.random() < 0.03 else rng.choice(pool)
             shown = sum(hit.band != "withhold" for hit in found.values())
-            band = (
+            band: Band = (
                 "withhold" if rng.random() < rate["withhold"] / 2 or shown == k
                 else "hedge" if rng.random() < rate["hedge"]
                 else "assert"

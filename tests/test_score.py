@@ -274,7 +274,8 @@ def test_a_slow_learner_lags_in_stages_and_days() -> None:
     assert (scores.lag_to_learn["new"], scores.lag_to_forget["old"]) == (2, 2)
     assert scores.lags["forget"]["median_days"] == 2.0
     assert scores.cell["divergence"] == pytest.approx(2 / 5)
-    assert scores.cell["divergence_slope"] < 0
+    # stages 1 to 5 diverge as 1, 1, 0, 0, 0
+    assert scores.cell["divergence_slope"] == pytest.approx(-30)
     assert scores.lead[0] == pytest.approx(-1.0)
 
 

@@ -121,13 +121,13 @@ def test_a_backfilled_old_fact_never_displaces_a_newer_one() -> None:
 
 
 def test_a_scheduled_revision_ends_the_old_fact_when_it_begins_and_a_cancelled_one_never() -> None:
-    events = [
+    events: list[ChangeEvent] = [
         FactAdded(seq=1, at=day(0), fact=fact("a", "a")),
         FactRevised(seq=2, at=day(1), previous="a", current=fact("b", "b", valid_from=day(4))),
         TimePassed(seq=4, at=day(5)),
     ]
     assert history(GroundTruth.of(exam(events))) == {"a": (0, 2, "superseded"), "b": (2, None, None)}
-    cancelled = [*events, FactInvalidated(seq=3, at=day(2), fact="b", reason="reversed")]
+    cancelled: list[ChangeEvent] = [*events, FactInvalidated(seq=3, at=day(2), fact="b", reason="reversed")]
     assert history(GroundTruth.of(exam(cancelled))) == {"a": (0, None, None), "b": (None, 2, "invalidated")}
 
 
@@ -256,8 +256,10 @@ def probe(**more: Any) -> Probe:
 
 
 def test_an_ended_fact_is_asked_back_after_n_change_points_at_the_next_asked_stage() -> None:
-    changes = [FactAdded(seq=10 + i, at=day(10 + i), fact=fact(f"n{i}", on=f"n{i}")) for i in range(4)]
-    events = [
+    changes: list[ChangeEvent] = [
+        FactAdded(seq=10 + i, at=day(10 + i), fact=fact(f"n{i}", on=f"n{i}")) for i in range(4)
+    ]
+    events: list[ChangeEvent] = [
         FactAdded(seq=1, at=day(0), fact=fact("a", valid_to=day(2))),
         FactAdded(seq=2, at=day(1), fact=fact("quiet", on="z", valid_to=day(2))),
         TimePassed(seq=3, at=day(3)),

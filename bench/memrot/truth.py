@@ -6,6 +6,7 @@ Facts are numbered in the order of introduction, stages from 0 to S - 1; the sta
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -167,7 +168,7 @@ class GroundTruth:
             case "cascaded":
                 return [until[through]]
             case "contradicted":
-                return [self.facts[g].valid_from for g in (through, *self._course.next_begun(f))]
+                return [self.facts[g].valid_from for g in self._course.next_begun(f)]
             case _:
                 return [self.facts[through].valid_from]
 
@@ -249,7 +250,8 @@ def leaking_probes(timeline: Timeline, truth: GroundTruth) -> list[str]:
         if probe.mode != "current" or probe.tests in _TESTS_ABSENCE:
             continue
         ended = max(int(truth.ends[f]) for f in truth.facts_of_key[code])
-        if any(probe.active(stage.seq) for stage in timeline.stages[ended:]):
+        stage = max(ended, bisect_left(truth.seqs, probe.since))
+        if stage < truth.never and probe.active(truth.seqs[stage]):
             leaking.append(probe.id)
     return leaking
 
