@@ -31,6 +31,9 @@ from memrot.model import (
 )
 from memrot.postfilter import TIE, Hits, PostFilter
 
+DIGITS = 6
+"""Decimals of a similarity that are kept: the rest is below a tie, and would only fill files."""
+
 _EXPIRY_FIELDS = frozenset({"valid_to", "expires_at"})
 
 Verdict: TypeAlias = tuple[float, Band, Mark | None]
@@ -135,7 +138,10 @@ class LayeredMemory:
 
             found = self._store.search(queries, where, k, self._holds, counts)
         self._answered.update(zip(questions, found, strict=True))
-        return [Answer(tuple(Hit(id_, near, *verdicts[id_]) for id_, near in hits)) for hits in found]
+        return [
+            Answer(tuple(Hit(id_, round(near, DIGITS), *verdicts[id_]) for id_, near in hits))
+            for hits in found
+        ]
 
     def _history(self, questions: Sequence[Question], at: Instant) -> list[Answer]:
         """Every told instance of the key of the nearest fact, in the order of the key."""
@@ -146,7 +152,9 @@ class LayeredMemory:
             if hits:
                 same = self._ledger.by_key[self._ledger.entries[hits[0][0]].key]
                 instances = sorted((self._ledger.entries[id_] for id_ in same), key=lambda entry: entry.order)
-            answers.append(Answer(tuple(Hit(entry.id, hits[0][1]) for entry in instances[-question.k :])))
+            answers.append(
+                Answer(tuple(Hit(entry.id, round(hits[0][1], DIGITS)) for entry in instances[-question.k :]))
+            )
         return answers
 
     def _queries(self, questions: Sequence[Question]) -> list[Query]:
