@@ -59,6 +59,9 @@ def open_dying(place, options):
 def open_missing(place, options):
     import a_backend_that_is_not_there
 
+def open_stillborn(place, options):
+    dies()
+
 def open_unreachable(place, options):
     raise Unavailable("set MEMROT_FAULTY_URL to the URL of a server that is up")
 """
@@ -68,6 +71,7 @@ raising = faulty:open_raising
 hanging = faulty:open_hanging
 dying = faulty:open_dying
 missing = faulty:open_missing
+stillborn = faulty:open_stillborn
 unreachable = faulty:open_unreachable
 """
 

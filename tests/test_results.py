@@ -16,7 +16,6 @@ from memrot.controls import CONTROLS
 from memrot.errors import BadInput
 from memrot.evaluate import observe
 from memrot.observations import EmbedderId, Footer, Head, StackId, write
-from memrot.redact import redacted
 from memrot.results import (
     Manifest,
     RunFolder,
@@ -225,21 +224,3 @@ def test_locked(tmp_path: Path) -> None:
     unwritable = RunFolder(tmp_path / "file" / "x")
     with pytest.raises(BadInput, match="cannot be written: Not a directory"), unwritable.locked():
         pass
-
-
-def test_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMROT_REDIS_URL", "rediss://alice:s3cr3t@cache.example:6379/0")
-    monkeypatch.setenv("MEMROT_QDRANT_API_KEY", "abc-123")
-    monkeypatch.setenv("HOME", "/home/bob")
-    monkeypatch.setattr("getpass.getuser", lambda: "bob")
-    monkeypatch.setattr("socket.gethostname", lambda: "build-7")
-    for text, clean in {
-        "cannot reach rediss://alice:s3cr3t@cache.example:6379/0": "cannot reach <redacted>",
-        "cache.example refused alice": "<redacted> refused <redacted>",
-        "key abc-123 is wrong": "key <redacted> is wrong",
-        "see https://vendor.example/help?x=1 for help": "see <address> for help",
-        "10.1.2.3:6333 timed out, 127.0.0.1 did not": "<address> timed out, 127.0.0.1 did not",
-        "no file /home/bob/x on build-7\nfor bob": "no file ~/x on <redacted> for <redacted>",
-        "bobsleigh is no name": "bobsleigh is no name",
-    }.items():
-        assert redacted(text) == clean

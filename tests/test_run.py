@@ -11,6 +11,7 @@ import pytest
 from running import environment, exams, memrot
 
 HASHING = ("--embedder", "hashing")
+FAULTY = ("raising", "hanging", "dying", "stillborn", "missing", "unreachable")
 
 
 def rows(out: Path) -> dict[str, dict[str, Any]]:
@@ -29,9 +30,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """One run in which everything goes wrong beside a backend that works."""
     folder = tmp_path_factory.mktemp("faulty")
     secret = "redis://alice:hunter22@cache.internal.example:6379/0"
-    stacks = [
-        f"--stack={name}" for name in ("exact+all", "raising", "hanging", "dying", "missing", "unreachable")
-    ]
+    stacks = [f"--stack={name}" for name in ("exact+all", *FAULTY)]
     done = memrot(
         "run", *stacks, *exams(folder), *HASHING, "--timeout", "2", "--jobs", "2", "--out", folder / "out",
         env=environment(folder, MEMROT_FAULTY_URL=secret),
@@ -45,11 +44,11 @@ def test_a_faulty_backend_costs_its_own_cells(faulty: tuple[Path, Any]) -> None:
     assert done.returncode == 4, done.stderr
     assert found["exact+all"]["outcome"] == "answered"
     assert found["exact+all"]["rank"] == [1, 1]
-    assert {name: found[name]["outcome"] for name in ("raising", "hanging", "dying", "missing", "unreachable")} == {
-        "raising": "errored", "hanging": "errored", "dying": "errored",
+    assert {name: found[name]["outcome"] for name in FAULTY} == {
+        "raising": "errored", "hanging": "errored", "dying": "errored", "stillborn": "errored",
         "missing": "unavailable", "unreachable": "unavailable",
     }  # fmt: skip
-    for name in ("raising", "hanging", "dying", "missing", "unreachable"):
+    for name in FAULTY:
         assert found[name]["rank"] is None
         assert sum(found[name]["cells"].values()) == 2, "errors keep their place in every count"
         assert all(value is None for value in found[name]["metrics"].values())
@@ -88,9 +87,7 @@ def test_what_was_unavailable_is_tried_again(faulty: tuple[Path, Any]) -> None:
     folder, _ = faulty
     out = folder / "out"
     kept = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
-    stacks = [
-        f"--stack={name}" for name in ("exact+all", "raising", "hanging", "dying", "missing", "unreachable")
-    ]
+    stacks = [f"--stack={name}" for name in ("exact+all", *FAULTY)]
     done = memrot("run", *stacks, *exams(folder), *HASHING, "--out", out, env=environment(folder))
     assert done.returncode == 4
     again = {path.name.partition("--")[0] for path, was in kept.items() if path.stat().st_mtime_ns != was}
