@@ -98,6 +98,7 @@ def test_text_and_markdown_say_what_a_reader_must_know(board: Board) -> None:
         assert "hoarding wins it" in text
         assert "LEXICAL" in text
         assert "OWNERSHIP 30 d" in text
+        assert f"test/tiny r1: 1 {board.table.timelines[0].digest[:12]}, 2 " in text
         assert "the exam is sound" in text
         assert text.index("backend by layer set") < text.index("Every stack")
         for row in board.table.rows:

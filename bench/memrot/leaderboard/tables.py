@@ -45,6 +45,7 @@ def render(board: Board, shape: Format = "table", *, wide: bool = False) -> str:
     else:
         parts += [heading("Every stack", shape), quality(board, shape, tuple(HEADINGS))]
     parts += [heading("How they ran", shape), circumstances(board, shape), notes(board, shape)]
+    parts += [heading("Timelines, by seed and digest", shape), timelines(board, shape)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -153,6 +154,15 @@ def notes(board: Board, shape: Format) -> str:
     if shape == "markdown":
         return "\n".join(f"- {line}" for line in lines)
     return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ") for line in lines)
+
+
+def timelines(board: Board, shape: Format) -> str:
+    """Which exam was sat: the first 12 digits of each timeline's digest (FORMATS.md)."""
+    sat: dict[str, list[str]] = {}
+    for each in board.table.timelines:
+        sat.setdefault(f"{each.id} r{each.revision}", []).append(f"{each.seed} {each.digest[:12]}")
+    lines = [f"{scenario}: {', '.join(seeds)}" for scenario, seeds in sat.items()]
+    return "\n".join(f"- {line}" for line in lines) if shape == "markdown" else "\n".join(lines)
 
 
 def ordered(board: Board) -> list[Row]:
