@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from memrot.cli import exits
 from memrot.errors import BadInput
@@ -18,38 +19,46 @@ if TYPE_CHECKING:
 
 def run(  # noqa: PLR0917 - an option each
     profile: Annotated[
-        str, typer.Option(help="smoke (a minute), default (the leaderboard) or full.")
+        str, Option(metavar="NAME", help="smoke (a minute), default (the leaderboard) or full.")
     ] = "default",
     stack: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Replace the profile's stacks; repeatable. For example qdrant+ttl[hard]+supersession."
+        Option(
+            metavar="STACK", help="Instead of the profile's, e.g. qdrant+ttl[hard]+supersession; repeatable."
         ),
     ] = None,
     scenario: Annotated[
         list[str] | None,
-        typer.Option(help="Replace the profile's scenarios; a name or a timeline file; repeatable."),
+        Option(metavar="NAME|FILE", help="Instead of the profile's; a timeline file will do; repeatable."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Timelines a scenario: seeds 1 to N.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="Hits asked for.")] = None,
+    seeds: Annotated[int | None, Option(metavar="N", help="Timelines a scenario: seeds 1 to N.")] = None,
+    k: Annotated[int | None, Option("--k", metavar="K", help="Hits asked for.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Cells measured at a time; results are the same for any.")
+        int | None,
+        Option(metavar="N", help="Cells measured at a time (default: the cores); changes no result."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; an interrupted one is finished.")
+        Path | None,
+        Option(
+            metavar="DIR", help="The run's folder (default: results/<date-time>); finished if interrupted."
+        ),
     ] = None,
     forget_within: Annotated[
-        int, typer.Option(help="Change points after which an ended fact must be gone.")
+        int, Option(metavar="N", help="Change points after which an ended fact must be gone.")
     ] = 3,
-    timeout: Annotated[float, typer.Option(help="Seconds that one call of a memory may take.")] = 60.0,
-    embedder: Annotated[str, typer.Option(help="minilm, or hashing (lexical: for tests).")] = "minilm",
-    ask_every: Annotated[int, typer.Option(help="Ask after every so many events.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure anew what was measured before.")] = False,
+    timeout: Annotated[float, Option(metavar="SECONDS", help="What one call of a memory may take.")] = 60.0,
+    embedder: Annotated[
+        str, Option(metavar="NAME", help="minilm, or hashing (lexical: for tests).")
+    ] = "minilm",
+    ask_every: Annotated[int, Option(metavar="N", help="Ask after every so many events.")] = 1,
+    fresh: Annotated[bool, Option("--fresh", help="Measure anew what was measured before.")] = False,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=VALUE", help="Exit 1 if a stack's metric is lower; repeatable."),
+        Option(metavar="METRIC=VALUE", help="Exit 1 if a stack's metric is lower; repeatable."),
     ] = None,
-    metrics_file: Annotated[Path | None, typer.Option(help="Write Prometheus gauges here.")] = None,
+    metrics_file: Annotated[
+        Path | None, Option(metavar="FILE", help="Write the framework's metrics as Prometheus gauges.")
+    ] = None,
 ) -> None:
     """Replay timelines over stacks, score what comes back, and print the leaderboard.
 
