@@ -10,7 +10,7 @@ from memrot.redact import redacted
 def test_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMROT_REDIS_URL", "rediss://alice:s3cr3t@cache.example:6379/0")
     monkeypatch.setenv("MEMROT_QDRANT_API_KEY", "abc-123")
-    monkeypatch.setenv("HOME", "/home/bob")
+    monkeypatch.setenv("HOME", "/srv/bob")
     monkeypatch.setattr("getpass.getuser", lambda: "bob")
     monkeypatch.setattr("socket.gethostname", lambda: "build-7")
     for text, clean in {
@@ -19,7 +19,7 @@ def test_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
         "key abc-123 is wrong": "key <redacted> is wrong",
         "see https://vendor.example/help?x=1 for help": "see <address> for help",
         "10.1.2.3:6333 timed out, 127.0.0.1 did not": "<address> timed out, 127.0.0.1 did not",
-        "no file /home/bob/x on build-7\nfor bob": "no file ~/x on <redacted> for <redacted>",
+        "no file /srv/bob/x on build-7\nfor bob": "no file ~/x on <redacted> for <redacted>",
         "bobsleigh is no name": "bobsleigh is no name",
     }.items():
         assert redacted(text) == clean
