@@ -185,7 +185,7 @@ def test_diagnose(home: Path) -> None:
     done = inside("diagnose", home / "run")
     assert done.returncode == exits.OK
     leaks = {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines()) if "/" in words}
-    supersession = {stack: counts[3] for stack, counts in leaks.items()}
+    supersession = {stack: counts[4] for stack, counts in leaks.items()}
     assert int(supersession["exact"]) > 0
     assert supersession["exact+supersession"] == supersession["exact+all"] == "0"
 

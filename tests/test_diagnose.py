@@ -130,6 +130,9 @@ def test_tables(exam: Timeline, tmp_path: Path) -> None:
     made_up = structs.replace(scores, leaks={"ttl": 2}, leaks_hedged={"ttl": 1}, misses={"outranked": 7})
     found = diagnose({"a": [made_up, made_up], "b": []})
     assert [each.leaks for each in found] == [{"ttl": 4}, {}]
-    assert "4 / 2" in leak_table(found)
-    assert "14" in miss_table(found)
+    assert leak_table(found).splitlines()[2].split() == ["a", "2", "4", "/", "2", *("0", "/", "0") * 3]
+    assert leak_table(found).splitlines()[3].split() == ["b", "0", "-", "-", "-", "-"], (
+        "nothing answered is no zero"
+    )
+    assert miss_table(found).splitlines()[2].split() == ["a", "2", "14"]
     assert miss_table(found[1:]) == "nothing was missed"

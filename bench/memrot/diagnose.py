@@ -6,7 +6,7 @@ It counts what the scores of a stack's cells hold; a stack's name is only a labe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ MISSES: tuple[str, ...] = get_args(PeekCause)
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """Counts over all cells of one stack; ``leaks`` are asserted, ``hedged`` were flagged."""
+    """Counts over the answered cells of one stack; ``leaks`` are asserted, ``hedged`` were flagged."""
 
     stack: str
     cells: int
@@ -51,11 +51,10 @@ def total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def leak_table(found: Sequence[Diagnosis]) -> str:
-    rows = [
-        [each.stack, *(f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}" for layer in LEAKS)]
-        for each in found
-    ]
-    return _table(rows, LEAKS)
+    """Asserted / hedged; a stack that answered nothing has dashes, not zeros."""
+    return _table(
+        found, LEAKS, lambda each, layer: f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}"
+    )
 
 
 def miss_table(found: Sequence[Diagnosis]) -> str:
@@ -63,10 +62,14 @@ def miss_table(found: Sequence[Diagnosis]) -> str:
     causes = [cause for cause in MISSES if any(cause in each.misses for each in found)]
     if not causes:
         return "nothing was missed"
-    rows = [[each.stack, *(each.misses.get(cause, 0) for cause in causes)] for each in found]
-    return _table(rows, causes)
+    return _table(found, causes, lambda each, cause: str(each.misses.get(cause, 0)))
 
 
-def _table(rows: Sequence[Sequence[object]], headings: Sequence[str]) -> str:
-    text: str = tabulate(rows, ["stack", *headings], colalign=("left", *("right",) * len(headings)))
+def _table(found: Sequence[Diagnosis], columns: Sequence[str], cell: Callable[[Diagnosis, str], str]) -> str:
+    rows = [
+        [each.stack, each.cells, *(cell(each, column) if each.cells else "-" for column in columns)]
+        for each in found
+    ]
+    headings = ["stack", "answered", *columns]
+    text: str = tabulate(rows, headings, colalign=("left", *("right",) * (len(headings) - 1)))
     return text
