@@ -18,7 +18,6 @@ class TestChroma(StoreConformance):
 
 class TestQdrantEdge(StoreConformance):
     open_store = staticmethod(qdrant.open_store)
-    examples = 40
 
 
 class TestQdrantClient(StoreConformance):

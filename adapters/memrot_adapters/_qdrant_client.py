@@ -13,7 +13,7 @@ from typing import Any
 from memrot.errors import Unavailable
 from memrot.memory import Fields, Info, Place, Query, Record, Where
 from memrot_adapters._opening import address, backend
-from memrot_adapters.qdrant import hits, numeric, payload, point_id, record
+from memrot_adapters.qdrant import hits, payload, point_id, record
 
 URL = "MEMROT_QDRANT_URL"
 API_KEY = "MEMROT_QDRANT_API_KEY"
@@ -57,7 +57,6 @@ class QdrantClient:
         self._exact = None if in_memory else self._models.SearchParams(exact=True)
 
     def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
-        self._index(put)
         models, client = self._models, self._client
         points = [
             models.PointStruct(id=point_id(new.id), vector=new.vector.tolist(), payload=payload(new))
@@ -111,14 +110,11 @@ class QdrantClient:
     def close(self) -> None:
         self._client.close()
 
-    def _index(self, put: Sequence[Record]) -> None:
-        for field in () if self._in_memory else set(numeric(put)) - self._indexed:
-            self._client.create_payload_index(self._name, field, self._models.PayloadSchemaType.INTEGER)
+    def _condition(self, name: str, op: str, value: int) -> Any:
+        models, field = self._models, f"fields.{name}"
+        if not self._in_memory and field not in self._indexed:
+            self._client.create_payload_index(self._name, field, models.PayloadSchemaType.INTEGER)
             self._indexed.add(field)
-
-    def _condition(self, field: str, op: str, value: int) -> Any:
-        models = self._models
         if op == "eq":
-            return models.FieldCondition(key=f"fields.{field}", match=models.MatchValue(value=value))
-        bound = models.Range(gt=value) if op == "gt" else models.Range(lte=value)
-        return models.FieldCondition(key=f"fields.{field}", range=bound)
+            return models.FieldCondition(key=field, match=models.MatchValue(value=value))
+        return models.FieldCondition(key=field, range=models.Range(**{"gt" if op == "gt" else "lte": value}))

@@ -75,8 +75,9 @@ class RedisServer:
         deadline = time.monotonic() + PATIENCE
         while self._shell.poll() is None and time.monotonic() < deadline:
             try:
+                connection.ping()
                 return bool(connection.config_get("dir")["dir"] == str(self._folder))
-            except self._redis.exceptions.ConnectionError:  # not listening yet, or loading its data
+            except self._redis.exceptions.ConnectionError:  # not listening yet, or still loading its data
                 time.sleep(0.005)
             except self._redis.exceptions.RedisError:  # one with a password, or no Redis at all
                 return False

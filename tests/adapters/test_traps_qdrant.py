@@ -42,13 +42,16 @@ def test_recall_holds_while_90_percent_are_deleted_and_added_again(tmp_path: Pat
     store.drop()
 
 
-def test_fields_are_indexed_once_they_are_met(tmp_path: Path) -> None:
+def test_fields_are_indexed_once_they_are_filtered_by(tmp_path: Path) -> None:
     place = Place(PLACE, tmp_path, DIM, 10)
     for _ in range(2):  # opened again, the index is there and is left alone
         store = qdrant.open_store(place, {})
-        store.write([record(1)], {}, [])
+        store.write([record(1, expires_at=4), record(2, expires_at=5)], {}, [])
+        assert [name for name, _ in store.search(questions()[:1], [Clause("expires_at", "gt", 4)], 5)[0]] == [
+            "f2"
+        ]
         assert isinstance(store, qdrant.Edge)
-        assert set(store._shard.info().payload_schema) == {"fields.expires_at", "fields.tenant"}
+        assert set(store._shard.info().payload_schema) == {"fields.expires_at"}
         store.close()
 
 
