@@ -1,7 +1,7 @@
-"""An area of the project world: a few services and their teams, and what a story can do to them.
+"""An area of a world: a few services or people, and what a story can do to them.
 
 Facts are *tended* or neglected: tended ones are confirmed every so often while they are true,
-neglected ones never, as in any project. Which is drawn when a fact is told, unless a story says so.
+neglected ones never, as in life. Which is drawn when a fact is told, unless a story says so.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ from memrot.model import (
     Reason,
     Support,
     Tests,
+    TimePassed,
     is_announced,
 )
 from memrot_scenarios.present import Present
-from memrot_scenarios.statements import PREDICATES, WINDOWS
+from memrot_scenarios.setting import Cast, World
 
 HOUR: int = DAY // 24
 
@@ -43,6 +44,10 @@ _TENDED = 0.65
 """Share of facts that somebody looks after."""
 _CHECK = (0.3, 0.9)
 """When a tended fact is confirmed, in windows of its domain since it was last seen to be true."""
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
 _ABSENCE: frozenset[Tests] = frozenset(
     {"abstention", "forgetting", "cascade", "contradiction", "erasure", "unannounced", "stated_end"}
 )
@@ -57,6 +62,7 @@ class Log(Struct):
     at: Instant
     events: list[ChangeEvent] = []
     facts: int = 0
+    sessions: int = 0
 
     @property
     def seq(self) -> int:
@@ -65,7 +71,7 @@ class Log(Struct):
 
 
 class Area:
-    """Services, teams and people, what is true of them, and the questions about it.
+    """Services, teams or people, what is true of them, and the questions about it.
 
     ``horizon``: days that the area's stories have. ``small``: a smoke-sized area. ``examined``:
     whether questions are asked about it.
@@ -76,9 +82,8 @@ class Area:
         log: Log,
         rng: Random,
         *,
-        services: Sequence[str],
-        teams: Sequence[str],
-        people: Sequence[str],
+        world: World,
+        cast: Cast,
         horizon: int,
         small: bool,
         examined: bool,
@@ -86,9 +91,10 @@ class Area:
     ) -> None:
         self.log = log
         self.rng = rng
-        self.services = tuple(services)
-        self.teams = tuple(teams)
-        self.people = tuple(people)
+        self.world = world
+        self.services = cast.services
+        self.teams = cast.teams
+        self.people = cast.people
         self.horizon = horizon
         self.small = small
         self.examined = examined
@@ -114,10 +120,13 @@ class Area:
         lasts: int | None = None,
         backdated: int = 0,
         tended: bool | None = None,
+        session: str | None = None,
     ) -> Fact:
         """Something becomes true, for ``lasts`` days where its end is stated; ``backdated`` days
-        ago, where it is only now written down. Without a value: one that the key never had."""
-        fact = self._fact(subject, predicate, value, on, support, lasts=lasts, shift=-backdated)
+        ago, where it is only now written down. Without a value: one that the key never had.
+        ``session``: the conversation in which it is said."""
+        shift = -backdated
+        fact = self._fact(subject, predicate, value, on, support, lasts=lasts, shift=shift, session=session)
         self.log.events.append(FactAdded(seq=self.log.seq, at=self.log.at, fact=fact, announced=announced))
         self._introduced(fact, None, announced, tended)
         return fact
@@ -131,10 +140,14 @@ class Area:
         support: Support = "all",
         announced: bool = True,
         starts_in: int = 0,
+        lasts: int | None = None,
         tended: bool | None = None,
+        session: str | None = None,
     ) -> Fact:
         """A fact gives way to another of its key, ``starts_in`` days from now."""
-        fact = self._fact(old.subject, old.predicate, value, on, support, lasts=None, shift=starts_in)
+        fact = self._fact(
+            old.subject, old.predicate, value, on, support, lasts=lasts, shift=starts_in, session=session
+        )
         self.log.events.append(
             FactRevised(seq=self.log.seq, at=self.log.at, previous=old.id, current=fact, announced=announced)
         )
@@ -177,14 +190,29 @@ class Area:
 
     # --- questions ----------------------------------------------------------------------------
 
+    def new_session(self) -> str:
+        """The name of a conversation that begins now, for what is said and asked in it."""
+        self.log.sessions += 1
+        return f"s{self.log.sessions}"
+
     def ask(
-        self, subject: str, predicate: str, tests: Tests, mode: Mode = "current", as_of: Instant | None = None
+        self,
+        subject: str,
+        predicate: str,
+        tests: Tests,
+        *,
+        mode: Mode = "current",
+        as_of: Instant | None = None,
+        session: str | None = None,
     ) -> None:
-        """Ask about a key from the last event on; ``as_of`` with the mode of that name."""
+        """Ask about a key from the last event on; ``as_of`` with the mode of that name. With a
+        ``session``, only now, in that conversation; what was asked before may be asked again."""
         if not self.examined:
             return
-        known = PREDICATES[predicate]
-        asked = [probe.question for probe in self.probes]
+        if session is not None and (not self.log.events or self.log.events[-1].at != self.log.at):
+            self.log.events.append(TimePassed(seq=self.log.seq, at=self.log.at))
+        known = self.world.predicates[predicate]
+        asked = [probe.question for probe in self.probes] if session is None else []
         templates = (known.past,) if mode == "history" else known.questions
         fresh = [text for template in templates if (text := template.format(s=subject)) not in asked]
         question = self.rng.choice(fresh)
@@ -200,6 +228,7 @@ class Area:
                 mode=mode,
                 as_of=as_of,
                 since=len(self.log.events),
+                session=session,
             )
         )
 
@@ -211,9 +240,9 @@ class Area:
 
     def _fact(
         self, subject: str, predicate: str, value: str | None, on: Iterable[Fact], support: Support,
-        *, lasts: int | None, shift: int,
+        *, lasts: int | None, shift: int, session: str | None,
     ) -> Fact:  # fmt: skip
-        known = PREDICATES[predicate]
+        known = self.world.predicates[predicate]
         value = value or self._unused(subject, predicate)
         used = self._used.setdefault((subject, predicate), [])
         if value in used:
@@ -221,25 +250,31 @@ class Area:
         used.append(value)
         self.log.facts += 1
         begins = self.log.at + shift * DAY
+        ends = NEVER if lasts is None else begins + lasts * DAY
+        dated = known.dated if lasts is not None else ()
+        if dated:  # the last day that a sentence names is a whole one
+            ends += -ends % DAY
         return Fact(
             id=f"f{self.log.facts}",
             subject=subject,
             predicate=predicate,
             value=value,
             domain=known.domain,
-            text=self._text(subject, predicate, value),
+            text=self._dated(dated, subject, value, ends) if dated else self._text(subject, predicate, value),
             cardinality="many" if known.many else "one",
             depends_on=tuple(fact.id for fact in on),
             support=support,
             observed_at=min(begins, self.log.at),
             valid_from=begins,
-            valid_to=NEVER if lasts is None else begins + lasts * DAY,
+            valid_to=ends,
+            fact_class=self.world.classes.get(known.domain),
+            session=session,
         )
 
     def _unused(self, subject: str, predicate: str) -> str:
         """A value that the key never had; failing that, the one it had longest ago."""
         teams = tuple(f"team {team}" for team in self.teams)
-        known = PREDICATES[predicate].values or self.services
+        known = self.world.predicates[predicate].values or self.services or self.people
         pool = [value for value in (teams if predicate == "owner" else known) if value != subject]
         used = self._used.get((subject, predicate), [])
         fresh = [value for value in pool if value not in used]
@@ -249,10 +284,16 @@ class Area:
         """The same words for the same statement: to say it again is to say it identically."""
         statement = (subject, predicate, value)
         if statement not in self._texts:
-            text = self.rng.choice(PREDICATES[predicate].texts)
+            text = self.rng.choice(self.world.predicates[predicate].texts)
             filled = text.format(s=subject, v=value)
             self._texts[statement] = filled[0].upper() + filled[1:] if text.startswith("{v}") else filled
         return self._texts[statement]
+
+    def _dated(self, texts: Sequence[str], subject: str, value: str, ends: Instant) -> str:
+        """A sentence that states the last day on which it holds."""
+        day = datetime.fromtimestamp((ends - DAY) / 1000, UTC)
+        last = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+        return self.rng.choice(texts).format(s=subject, v=value, e=last)
 
     def _introduced(self, fact: Fact, previous: Fact | None, announced: bool, tended: bool | None) -> None:
         self.present.introduce(fact, previous, len(self.log.events), self.log.at)
@@ -262,11 +303,16 @@ class Area:
                 self._plan_check(fact)
 
     def _plan_check(self, fact: Fact) -> None:
+        window = self.world.domains[fact.domain].window_days
+        if window is None:
+            return
         least, most = _CHECK
-        hours = round(WINDOWS[fact.domain] * 24 * (least + (most - least) * self.rng.random()))
+        hours = round(window * 24 * (least + (most - least) * self.rng.random()))
         heapq.heappush(self._due, (max(self.log.at, fact.valid_from) + hours * HOUR, self.log.seq, fact))
 
     def _versions(self, probe: Probe) -> list[Probe]:
+        if probe.session is not None:
+            return [replace(probe, until=self._next_stage(probe.since))]
         if probe.tests in _ABSENCE or self.present.of_key(*probe.key):
             return [probe]
         ends = [self.present.ended[fact.id] for fact in self.present.facts.values() if fact.key == probe.key]
@@ -277,6 +323,11 @@ class Area:
             tests = _AFTER.get(cause, "forgetting" if told else "unannounced")
             versions.append(replace(probe, id=f"{probe.id}.2", tests=tests, since=seq, revision=2))
         return versions
+
+    def _next_stage(self, seq: int) -> int | None:
+        """The first event after the instant of the event ``seq``."""
+        at = self.log.events[seq - 1].at
+        return next((event.seq for event in self.log.events[seq:] if event.at > at), None)
 
 
 def _day(at: Instant) -> str:

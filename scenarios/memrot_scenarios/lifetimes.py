@@ -6,6 +6,10 @@ facts are fragile and old ones sturdy, which one exponential half-life cannot sa
 20-fold between projects, so every timeline has a multiplier of its own: the one with which its
 number of changes fills its horizon.
 
+Facts about people have no such table: no public history shows when a private fact ended. Their
+medians are rough and assumed, apart from any retention policy's lifetimes, and matter only relative to
+each other; that young facts are fragile (shapes below 1) is carried over.
+
 Draws are inverse transforms of ``Random.random()``, the one method whose sequence Python promises to
 keep, and leave this module only as whole hours.
 """
@@ -22,7 +26,8 @@ HOURS = 24
 """Hours in a day."""
 
 Kind: TypeAlias = Literal[
-    "roster", "member", "lead", "owner", "decision", "requirement", "dependency", "pin", "image"
+    "roster", "member", "lead", "owner", "decision", "requirement", "dependency", "pin", "image",
+    "birth", "home", "contact", "job", "taste", "tie", "task", "plan", "event", "paper",
 ]  # fmt: skip
 
 _MEDIAN_AND_SHAPE: dict[Kind, tuple[float, float]] = {
@@ -35,6 +40,17 @@ _MEDIAN_AND_SHAPE: dict[Kind, tuple[float, float]] = {
     "dependency": (1289, 0.49),
     "pin": (39, 0.64),
     "image": (35, 0.54),
+    # assumed
+    "birth": (30_000, 1.0),
+    "home": (1500, 0.8),
+    "contact": (1100, 0.8),
+    "job": (1000, 0.8),
+    "taste": (600, 0.6),
+    "tie": (900, 0.6),
+    "task": (30, 0.7),
+    "plan": (60, 0.8),
+    "event": (120, 0.8),
+    "paper": (2500, 1.0),
 }
 
 REVERSAL_DAYS: dict[str, float] = {"OWNERSHIP": 67, "DECISION": 84, "REQUIREMENT": 26, "TECH": 14}

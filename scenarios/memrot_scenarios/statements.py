@@ -8,28 +8,15 @@ one key from differing in their value alone.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from memrot.timeline import Domain
 from memrot_scenarios.lifetimes import Kind
+from memrot_scenarios.setting import Predicate
 from memrot_scenarios.words import PEOPLE, TEAMS
 
 WINDOWS: dict[str, int] = {"OWNERSHIP": 45, "TECH": 180, "DECISION": 365, "REQUIREMENT": 730}
 """Days after which a reader of a domain wants a re-check (SCENARIOS.md, domain table)."""
 
 DOMAINS: dict[str, Domain] = {name: Domain(window_days=days) for name, days in WINDOWS.items()}
-
-
-class Predicate(Struct, frozen=True):
-    domain: str
-    holds: Kind
-    values: tuple[str, ...]
-    """Empty: the names of services."""
-    texts: tuple[str, ...]
-    questions: tuple[str, ...]
-    past: str = ""
-    """The question about its history, where one is asked."""
-    many: bool = False
 
 
 def _tech(

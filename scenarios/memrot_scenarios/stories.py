@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from memrot.model import Key, Tests, TimePassed
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import HOURS, Kind, churn
-from memrot_scenarios.statements import PREDICATES
 
 Story: TypeAlias = Iterator[float]
 """Changes an area, then yields the days to wait until its next step."""
@@ -66,7 +65,7 @@ def quiet(area: Area, moments: int) -> Story:
 
 def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> list[Story]:
     """Facts of these single-valued keys are revised, each when its lifetime is over."""
-    kinds: list[Kind] = [PREDICATES[predicate].holds for _, predicate in keys]
+    kinds: list[Kind] = [area.world.predicates[predicate].holds for _, predicate in keys]
     gaps = churn(area.rng, kinds, changes, 0.97 * (area.horizon - WRITTEN))
     return [_renewed(area, key, of_key) for key, of_key in zip(keys, gaps, strict=True)]
 

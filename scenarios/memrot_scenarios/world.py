@@ -1,7 +1,7 @@
-"""The project world: areas of a few services each, whose stories write one timeline.
+"""Worlds: areas of a few services or people each, whose stories write one timeline.
 
 A *story* is a generator over an ``Area``: it changes things, then yields the days until its next
-step. One queue orders the steps of all stories, so that a timeline reads like a project's log. The
+step. One queue orders the steps of all stories, so that a timeline reads like a log. The
 cost of a step does not depend on the size of the world; a bigger world has more areas, opened one
 after another. Only ``random.Random`` seeded from a string decides anything, and instants are whole
 hours: the same seed gives the same bytes everywhere.
@@ -19,9 +19,9 @@ from memrot.errors import BadInput
 from memrot.model import DAY
 from memrot.timeline import Header, Timeline
 from memrot_scenarios.area import HOUR, Area, Log
-from memrot_scenarios.statements import DOMAINS
+from memrot_scenarios.project import PROJECT
+from memrot_scenarios.setting import World
 from memrot_scenarios.stories import Story
-from memrot_scenarios.words import PEOPLE, SERVICES, TEAMS
 
 _START = 19_730 * DAY + 9 * HOUR
 """2024-01-08T09:00:00Z, a Monday."""
@@ -45,6 +45,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     script: Callable[[Area], Iterable[Story]]
     """The stories of one area."""
     exclusive: tuple[str, ...] = ()
+    world: World = PROJECT
 
     def generate(self, seed: int, size: str = "default") -> Timeline:
         """``size``: "smoke", "default", or a number of events (also "large:N"). Raises BadInput."""
@@ -53,7 +54,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             id=self.id,
             revision=self.revision,
             seed=seed,
-            domains=DOMAINS,
+            domains=dict(self.world.domains),
             exclusive=self.exclusive,
             note=f"size {events or size}",
         )
@@ -71,13 +72,9 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     def _area(self, rng: Random, log: Log, number: int, size: str) -> Area:
         small = size == "smoke"
-        services = rng.sample(SERVICES, 6 if small else 8)
-        teams = rng.sample(TEAMS, 8)
-        if number:  # names repeat from area to area
-            services = [f"{service}-{number}" for service in services]
-            teams = [f"{team}-{number}" for team in teams]
+        cast = self.world.cast(rng, number, small)
         return Area(
-            log, rng, services=services, teams=teams, people=PEOPLE, horizon=rng.randrange(*_HORIZON),
+            log, rng, world=self.world, cast=cast, horizon=rng.randrange(*_HORIZON),
             small=small, examined=not number, exclusive=self.exclusive,
         )  # fmt: skip
 
