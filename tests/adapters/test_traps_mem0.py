@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from memrot.errors import BadInput
-from memrot.memory import Clause, Place, Query, Record
+from memrot.memory import Clause, Op, Place, Query, Record
 from memrot.testing.corpus import DIM, questions, record, records, vector
 from memrot_adapters import mem0
 
@@ -87,24 +87,21 @@ def test_restated_text_is_stored_again(tmp_path: Path) -> None:
     store.drop()
 
 
-def test_conditions_on_one_field_are_joined(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("conditions", "numbers"),
+    [
+        ("gt 3, gt 1", {4, 5}), ("gt 1, gt 3", {4, 5}), ("le 1, le 4", {0, 1}), ("le 4, le 1", {0, 1}),
+        ("gt 1, le 3", {2, 3}), ("eq 3, gt 1", {3}), ("gt 2, eq 3, le 3", {3}), ("eq 3, gt 3", set()),
+        ("eq 3, eq 4", set()),
+    ],
+)  # fmt: skip
+def test_conditions_on_one_field_are_joined(tmp_path: Path, conditions: str, numbers: set[int]) -> None:
     """Of two equal operators on a field it would keep the last, and it refuses a range with an ``eq``."""
     store = mem0.open_store(place(tmp_path), {})
-    store.write([record(n, number=n) for n in range(6)], {}, [])
-
-    def found(*clauses: Clause) -> set[str]:
-        return {name for name, _ in store.search(questions()[:1], clauses, 10)[0]}
-
-    above, below, equal = (
-        (lambda v: Clause("number", "gt", v)),
-        (lambda v: Clause("number", "le", v)),
-        Clause("number", "eq", 3),
-    )
-    assert found(above(3), above(1)) == found(above(1), above(3)) == {"f4", "f5"}
-    assert found(below(1), below(4)) == found(below(4), below(1)) == {"f0", "f1"}
-    assert found(above(1), below(3)) == {"f2", "f3"}
-    assert found(equal, above(1)) == found(above(2), equal, below(3)) == {"f3"}
-    assert found(equal, above(3)) == found(equal, Clause("number", "eq", 4)) == set()
+    store.write([record(n, tenant=n) for n in range(6)], {}, [])
+    ops: dict[str, Op] = {"gt": "gt", "le": "le", "eq": "eq"}
+    where = [Clause("tenant", ops[each.split()[0]], int(each.split()[1])) for each in conditions.split(", ")]
+    assert {name for name, _ in store.search(questions()[:1], where, 10)[0]} == {f"f{n}" for n in numbers}
     store.drop()
 
 
