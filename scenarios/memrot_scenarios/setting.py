@@ -25,6 +25,15 @@ class Predicate(Struct, frozen=True):
     """Sentences that also state the end, as ``{e}``, for facts that have one."""
 
 
+def predicate(
+    domain: str, holds: Kind, values: str, texts: tuple[str, ...], questions: tuple[str, ...],
+    *, past: str = "", many: bool = False, dated: tuple[str, ...] = (),
+) -> Predicate:  # fmt: skip
+    """A predicate whose values are listed in one string, with ``|`` between them."""
+    listed = tuple(values.split("|")) if values else ()
+    return Predicate(domain, holds, listed, texts, questions, past, many, dated)
+
+
 class Cast(Struct, frozen=True, kw_only=True):
     """Who or what the facts of one area are about."""
 

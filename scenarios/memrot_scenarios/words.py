@@ -1,4 +1,4 @@
-"""Names that the project world is made of: services, teams, people. All are invented."""
+"""Names that the worlds are made of: services, teams, people. All are invented."""
 
 from __future__ import annotations
 

@@ -1,0 +1,211 @@
+"""What a person likes, whom they know, what they are up to, and what they promised or did."""
+
+from __future__ import annotations
+
+from memrot_scenarios.setting import Predicate, predicate
+
+_PLACES = "Madeira|the Dolomites|Iceland|Corsica|Kyoto|the Azores|Patagonia|Zanzibar|Lapland|Crete"
+
+# fmt: off
+LIFE: dict[str, Predicate] = {
+    # --- PREFERENCE ---------------------------------------------------------------------------------
+    "diet": predicate(
+        "PREFERENCE", "taste",
+        "a vegan|a vegetarian|a low-salt|a gluten-free|a kosher|a halal|a keto|a lactose-free",
+        ("{s} follows {v} diet.", "Meals for {s} must suit {v} diet."),
+        ("What should I keep in mind when cooking for {s}?", "Which dietary rules apply to {s}?"),
+        past="What eating regimes has {s} been on, from first to last?",
+    ),
+    "drink": predicate(
+        "PREFERENCE", "taste",
+        "oat milk latte|green tea|black coffee|hot chocolate|ginger lemonade|peppermint tea|cold brew|tonic",
+        ("{s} likes to drink {v}.", "The favourite drink of {s} is {v}."),
+        ("Which beverage should I order for {s}?", "What do I bring {s} from the café?"),
+        past="What has {s} preferred to drink through time?",
+    ),
+    "seat": predicate(
+        "PREFERENCE", "taste", "the aisle|the window|the front row|the exit row|the very back|the quiet car",
+        ("When travelling, {s} prefers a seat by {v}.", "{s} wants to sit in or at {v} on journeys."),
+        ("Which place should be reserved on flights for {s}?", "Where would {s} rather sit on a train?"),
+        past="Which seats did {s} ask for before, and which now?",
+    ),
+    "music": predicate(
+        "PREFERENCE", "taste", "baroque opera|free jazz|synth pop|bluegrass|fado|techno|choral works|blues",
+        ("{s} listens mostly to {v}.", "The favourite music of {s} is {v}."),
+        ("What style of songs should I play for {s}?", "Which musical genre does {s} enjoy?"),
+        past="Which kinds of songs has {s} been fond of over time?",
+    ),
+    "theme": predicate(
+        "PREFERENCE", "taste", "dark mode|light mode|high contrast|sepia mode|large print|a compact layout",
+        ("{s} wants screens shown in {v}.", "The display setting of {s} is {v}."),
+        ("How should the interface look for {s}?", "What appearance did {s} choose on screen?"),
+        past="What looks of the interface did {s} choose in turn?",
+    ),
+    "reply_style": predicate(
+        "PREFERENCE", "taste",
+        "short bullet points|full paragraphs|a formal tone|plain words|step-by-step lists|a single sentence",
+        ("{s} likes answers as {v}.", "Replies to {s} should be written in or as {v}."),
+        ("How does {s} want to be answered?", "What writing style pleases {s}?"),
+        past="How has {s} wanted to be answered in the past and today?",
+    ),
+    "hobby": predicate(
+        "PREFERENCE", "taste",
+        "pottery|bouldering|bird watching|chess|open-water swimming|beekeeping|calligraphy|model railways",
+        ("{s} spends free evenings on {v}.", "The hobby of {s} is {v}."),
+        ("What does {s} do for fun?", "Which pastime does {s} pursue?"),
+    ),
+    "hotel_wish": predicate(
+        "PREFERENCE", "taste",
+        "a room on a high floor|a room with a bath tub|a room near the lift|a room with a balcony",
+        ("In hotels {s} asks for {v}.", "The hotel wish of {s} is {v}."),
+        ("What kind of accommodation pleases {s}?", "What should I request at check-in on behalf of {s}?"),
+    ),
+    "budget": predicate(
+        "PREFERENCE", "taste",
+        "30 euros a meal|90 euros a night|200 euros a flight|50 euros a gift|15 euros a lunch",
+        ("{s} does not want to spend more than {v}.", "The spending limit that {s} set is {v}."),
+        ("How much money may purchases for {s} cost?", "What price cap did {s} give?"),
+    ),
+    "curfew": predicate(
+        "PREFERENCE", "taste",
+        "after 6 pm|after 8 pm|before 9 am|on Sundays|on Fridays|during lunch|at weekends",
+        ("{s} takes no calls {v}.", "{v} is when {s} must not be disturbed."),
+        ("At what times is {s} unavailable for meetings?", "When should nobody ring {s}?"),
+    ),
+    "meal_plan": predicate(
+        "PREFERENCE", "taste",
+        "the lentil box|the green crate|the soup club|the millet basket|the pasta parcel|the curry kit",
+        ("{s} has {v} delivered every week.", "The weekly food delivery of {s} is {v}."),
+        ("Which meals arrive at the door of {s}?", "What food subscription feeds {s}?"),
+    ),
+    "auto_reply": predicate(
+        "PREFERENCE", "taste",
+        "'back tomorrow'|'please write instead'|'ask a colleague'|'out of range'|'gone quiet'|'leave a note'",
+        ("Callers of {s} hear the message {v}.", "The automatic answer on the line of {s} says {v}."),
+        ("What recording plays when {s} does not pick up?", "With what words is a caller of {s} put off?"),
+    ),
+    "price_alert": predicate(
+        "PREFERENCE", "taste",
+        "flight prices|hotel prices|concert tickets|train fares|book prices|rental cars|ferry fares",
+        ("{s} receives price alerts on {v}.", "A price alert watches {v} for {s}."),
+        ("About what bargains is {s} notified?", "Which costs are being monitored on behalf of {s}?"),
+    ),
+    # --- RELATIONSHIP -------------------------------------------------------------------------------
+    "partner": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{v} is the partner of {s}.", "{s} and {v} are a couple."),
+        ("With whom is {s} in a romantic relationship?", "Who is married to or dating {s}?"),
+        past="With whom has {s} been together, in order?",
+    ),
+    "manager": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{s} reports to {v} at work.", "The manager of {s} is {v}."),
+        ("Who is the boss of {s}?", "Which superior must approve the leave of {s}?"),
+        past="Who has been the boss of {s}, one after another?",
+    ),
+    "assistant": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{v} keeps the diary of {s}.", "Appointments of {s} are arranged by {v}."),
+        ("Whom do I ask for a slot in the calendar of {s}?", "Who does the secretarial work for {s}?"),
+    ),
+    "emergency": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("In an emergency, {v} should be told about {s}.", "The emergency contact of {s} is {v}."),
+        ("Whom must a hospital notify if {s} has an accident?", "Who is to be alerted when {s} is hurt?"),
+    ),
+    "flatmate": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{s} shares a flat with {v}.", "{v} is the flatmate of {s}."),
+        ("Who lives under one roof with {s}?", "With which person does {s} split the rent?"),
+    ),
+    "landlord": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{s} rents from {v}.", "The landlord of {s} is {v}."),
+        ("Who owns the flat that {s} occupies?", "To whom is rent due from {s}?"),
+    ),
+    "dog_sitter": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{v} looks after the dog of {s}.", "The dog of {s} stays with {v} during absences."),
+        ("Who takes care of pets when {s} is away?", "Which person walks the animal {s} has?"),
+    ),
+    "keys": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{v} has the spare keys of {s}.", "The spare keys of {s} are with {v}."),
+        ("Who can open the door if {s} is locked out?", "Who holds a second set of keys to the home of {s}?"),
+        past="Who has held a second set for {s}, from first to last?",
+    ),
+    "friend": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{s} is good friends with {v}.", "{v} belongs to the close friends of {s}."),
+        ("Who are the dearest pals {s} has?", "Which people would {s} invite to a party?"),
+        many=True,
+    ),
+    "introduced_by": predicate(
+        "RELATIONSHIP", "tie", "",
+        ("{s} was introduced to the tennis club by {v}.", "{v} once recommended the tennis club to {s}."),
+        ("Through whom did {s} come to play tennis?", "Who first brought {s} along to tennis?"),
+    ),
+    # --- WORKING_CONTEXT ----------------------------------------------------------------------------
+    "task": predicate(
+        "WORKING_CONTEXT", "task",
+        "the tax return|a wedding speech|the kitchen plans|a grant proposal|the quarterly figures|"
+        "a job application|the garden layout|a conference talk",
+        ("{s} is busy with {v} these days.", "What occupies {s} at present is {v}."),
+        ("Which piece of work is {s} in the middle of?", "What is {s} currently doing?"),
+    ),
+    "ticket": predicate(
+        "WORKING_CONTEXT", "task",
+        "ticket 8841|ticket 2090|ticket 5127|ticket 6633|ticket 3458|ticket 7716|ticket 1902",
+        ("{s} is waiting for an answer on {v}.", "The open support case of {s} is {v}."),
+        ("Which complaint of {s} is still being handled?", "What case number was {s} given by support?"),
+    ),
+    "reading": predicate(
+        "WORKING_CONTEXT", "task",
+        "The Salt Ledger|A Year of Moths|Nine Harbours|The Clockmaker's Niece|Under Slate|Winter Arithmetic",
+        ("{s} is halfway through the book {v}.", "On the night table of {s} lies {v}."),
+        ("Which novel is {s} reading?", "What book has {s} begun but not finished?"),
+    ),
+    # --- COMMITMENT ---------------------------------------------------------------------------------
+    "booking": predicate(
+        "COMMITMENT", "plan",
+        "the Hotel Amber|the Pension Mirabel|the Lodge at Fenn|the Grand Parade|the Inn of Seven|the Mill",
+        ("{s} has a room at {v}.", "{v} expects {s} as a guest."),
+        ("In which hotel is {s} staying?", "Where is {s} lodging during the trip?"),
+        dated=("{s} has a room at {v} until {e}.", "{s} is booked into {v} through {e}."),
+    ),
+    "cover": predicate(
+        "COMMITMENT", "plan",
+        "the front desk|the night shift|the choir rehearsals|the allotment|the youth team|the newsletter",
+        ("{s} has promised to look after {v}.", "{s} stands in at {v}."),
+        ("What duty has {s} taken over for now?", "For what is {s} filling in?"),
+        dated=("{s} has promised to look after {v} until {e}.", "{s} stands in at {v} through {e}."),
+    ),
+    "trial": predicate(
+        "COMMITMENT", "plan",
+        "a streaming trial|a museum pass|a gym voucher|a bike rental|a parking permit|a storage unit",
+        ("{s} has {v}.", "{v} was taken out by {s}."),
+        ("What temporary subscription does {s} hold?", "Which pass or rental is running for {s}?"),
+        dated=("{s} has {v} until {e}.", "{v} of {s} is good through {e}."),
+    ),
+    # --- EPISODE ------------------------------------------------------------------------------------
+    "holiday": predicate(
+        "EPISODE", "event", _PLACES,
+        ("{s} was on holiday in {v}.", "The latest vacation took {s} to {v}."),
+        ("Where did {s} travel for leisure most recently?", "What was the last holiday destination of {s}?"),
+        past="To which places has {s} travelled for leisure, in order?",
+    ),
+    "outing": predicate(
+        "EPISODE", "event",
+        "a puppet theatre|an ice rink|a pumpkin fair|a lighthouse|a planetarium|a flea market|a salt mine",
+        ("{s} spent the free day at {v}.", "On the last outing {s} visited {v}."),
+        ("What trip did {s} make on the day off?", "Where did {s} go for a day out?"),
+    ),
+    # --- SESSION ------------------------------------------------------------------------------------
+    "that_one": predicate(
+        "SESSION", "event",
+        "the blue sofa|the corner table|the 7.40 train|the oak shelf|the second draft|the larger tent",
+        ("By 'that one' {s} means {v}.", "{s} is pointing at {v} in this chat."),
+        ("What does {s} refer to right now?", "Which item has {s} just picked out?"),
+    ),
+}
+# fmt: on
