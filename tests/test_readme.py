@@ -1,0 +1,44 @@
+"""What the README says is what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+import readme
+
+from memrot import registry
+
+TEXT = readme.README.read_text()
+
+
+@pytest.mark.parametrize("block", list(readme.BLOCK.finditer(TEXT)), ids=lambda block: block["command"])
+def test_generated_blocks_are_what_their_command_prints(block: re.Match[str]) -> None:
+    assert block["text"] == readme.output(block["command"])
+
+
+def test_there_are_generated_blocks_for_the_leaderboard_and_the_leaks() -> None:
+    commands = " ".join(block["command"] for block in readme.BLOCK.finditer(TEXT))
+    assert "memrot leaderboard results/" in commands
+    assert "memrot diagnose results/" in commands
+    assert "memrot explain results/" in commands
+
+
+def test_the_example_scores_a_memory_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    registry.scenario("reorg").generate(1).write(tmp_path / "reorg.timeline.jsonl")
+    [example] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(example, {"__name__": "example"})  # noqa: S102 - the README's own code
+    consistency, contamination = map(float, printed.getvalue().split())
+    assert 0 < contamination < 1
+    assert 0 < consistency <= 1
+
+
+def test_the_two_commands_come_first() -> None:
+    [first, *_] = re.findall(r"```\n(.*?)```", TEXT, re.DOTALL)
+    assert [line.split("#")[0].split() for line in first.splitlines()] == [["make", "bench"], ["make", "test"]]
