@@ -21,6 +21,9 @@ from memrot_adapters._opening import backend, check_options
 NOTES = ("qdrant[server]: URL path not verified.",)
 """What ``memrot adapters`` says beside the first paragraph above."""
 
+NOTES = ("qdrant[server]: URL path not verified.",)
+"""For the listing of adapters: no server could be had; its client's ``:memory:`` runs the same code."""
+
 
 def open_store(place: Place, options: Mapping[str, str]) -> Store:
     check_options("qdrant", options, {"server": ("",), "memory": ("",)})
