@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memrot.errors import BadInput
 from memrot.exact import open_store
-from memrot.memory import Clause, Place, Query, Record
+from memrot.memory import Clause, Op, Place, Query, Record
 
 DIM = 4
 VECTORS = st.lists(st.integers(-3, 3), min_size=DIM, max_size=DIM).filter(any)
@@ -37,16 +37,17 @@ def test_search_equals_a_plain_scan(steps: list[tuple[str, int, list[int], int]]
             store.write([], {}, [id_])
             del kept[id_]
     query = np.array([1, 2, 0, 1], np.float32)
-    for op, matching in (
-        ("gt", lambda n: n > bound),
-        ("le", lambda n: n <= bound),
-        ("eq", lambda n: n == bound),
-    ):
-        found = store.search([Query("q", query)], [Clause("n", op, bound)], k)[0]  # type: ignore[arg-type]
+    matching: dict[Op, set[str]] = {
+        "gt": {id_ for id_, (_, n) in kept.items() if n > bound},
+        "le": {id_ for id_, (_, n) in kept.items() if n <= bound},
+        "eq": {id_ for id_, (_, n) in kept.items() if n == bound},
+    }
+    for op, ids in matching.items():
+        found = store.search([Query("q", query)], [Clause("n", op, bound)], k)[0]
         cosines = {
             id_: float(query @ np.array(v) / np.linalg.norm(query) / np.linalg.norm(v))
-            for id_, (v, n) in kept.items()
-            if matching(n)
+            for id_, (v, _) in kept.items()
+            if id_ in ids
         }
         assert [near for _, near in found] == pytest.approx(sorted(cosines.values(), reverse=True)[:k])
         assert all(cosines[id_] == pytest.approx(near) for id_, near in found)

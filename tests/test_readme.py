@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-import readme
 
+import readme
 from memrot import registry
 
 TEXT = readme.README.read_text()
@@ -33,7 +33,7 @@ def test_the_example_scores_a_memory_of_ones_own(tmp_path: Path, monkeypatch: py
     [example] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(example, {"__name__": "example"})  # noqa: S102 - the README's own code
+        exec(example, {"__name__": "example"})
     consistency, contamination = map(float, printed.getvalue().split())
     assert 0 < contamination < 1
     assert 0 < consistency <= 1
@@ -41,4 +41,7 @@ def test_the_example_scores_a_memory_of_ones_own(tmp_path: Path, monkeypatch: py
 
 def test_the_two_commands_come_first() -> None:
     [first, *_] = re.findall(r"```\n(.*?)```", TEXT, re.DOTALL)
-    assert [line.split("#")[0].split() for line in first.splitlines()] == [["make", "bench"], ["make", "test"]]
+    assert [line.split("#")[0].split() for line in first.splitlines()] == [
+        ["make", "bench"],
+        ["make", "test"],
+    ]

@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-import memrot
 from memrot.errors import BadInput
 from memrot.memory import Clause, Fields, Info, Place, Query, Record, Where
 
@@ -33,7 +32,7 @@ class Exact:
     info = Info(
         name="exact",
         backend="NumPy",
-        version=memrot.__version__,
+        version=np.__version__,
         deployment="in process",
         filters=frozenset({"gt", "le", "eq"}),
     )
