@@ -27,6 +27,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     k: int = 5
     forget_within: int = 3
     ask_every: int = 1
+    swaps: tuple[tuple[str, str], ...] = ()
+    """The embedders that timelines change to, by the names that they use, with their fingerprints."""
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -60,6 +62,8 @@ def _name(stack: StackId, timeline: TimelineId, terms: Terms) -> str:
         "ask_every": terms.ask_every,
         "suite": terms.suite,
     }
+    if terms.swaps:
+        determined_by["swaps"] = terms.swaps
     digest = hashlib.sha256(json.dumps(determined_by, sort_keys=True).encode()).hexdigest()[:12]
     return f"{_file_name(f'{stack_name(stack)}--{timeline.id}-s{timeline.seed}')}--{digest}"
 

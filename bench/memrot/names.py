@@ -23,6 +23,10 @@ LAYERS = ("ttl", "supersession", "propagation", "overwrite")
 ALL = ("ttl", "supersession", "propagation")
 """What ``all`` stands for."""
 
+STACK_OPTIONS: Mapping[str, tuple[str, ...]] = {"swap": ("keep", "refuse", "reembed")}
+"""Options of the stack itself, which no adapter sees, with their values; the first is the default, and
+is left out of a name."""
+
 _WORD = r"[a-z0-9][a-z0-9_.-]*"
 _OPTION = rf"{_WORD}(?:=[A-Za-z0-9_.-]+)?"
 _PART = re.compile(rf"({_WORD})(?:\[({_OPTION}(?:,{_OPTION})*)\])?")
@@ -43,11 +47,21 @@ class StackName(Struct, frozen=True, order=True):
         cls, adapter: str, layers: Iterable[str] = (), options: Mapping[str, str] | None = None
     ) -> StackName:
         expanded = [part for layer in layers for part in (ALL if layer == "all" else (layer,))]
+        defaults = {(option, values[0]) for option, values in STACK_OPTIONS.items()}
         return cls(
             adapter,
-            tuple(sorted((options or {}).items())),
+            tuple(sorted(set((options or {}).items()) - defaults)),
             tuple(sorted(expanded, key=_place)),
         )
+
+    @property
+    def adapter_options(self) -> dict[str, str]:
+        """What the adapter is opened with."""
+        return {option: value for option, value in self.options if option not in STACK_OPTIONS}
+
+    def option(self, name: str) -> str:
+        """The value of one of ``STACK_OPTIONS``."""
+        return dict(self.options).get(name, STACK_OPTIONS[name][0])
 
     @property
     def layer_set(self) -> str:
@@ -95,6 +109,10 @@ def _part(part: str, text: str) -> tuple[str, dict[str, str]]:
     options = {key: value for key, _, value in pairs}
     if len(options) < len(pairs):
         raise BadInput(f"stack {text!r} gives an option of {match[1]!r} twice")
+    for name in STACK_OPTIONS.keys() & options.keys():
+        if options[name] not in STACK_OPTIONS[name]:
+            known = ", ".join(STACK_OPTIONS[name])
+            raise BadInput(f"stack {text!r}: expected {name} to be one of {known}, got {options[name]!r}")
     return match[1], options
 
 

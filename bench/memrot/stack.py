@@ -2,20 +2,23 @@
 
 A bare stack puts a new record for every ``fact_added`` and ``fact_revised`` and ignores the rest:
 append-only, as many deployments are. The layers do everything else.
+
+What becomes of the vectors when the embedder changes is no layer's business, but the stack's (``Swap``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
+from msgspec import structs
 
 from memrot.embed.base import Embedder
 from memrot.errors import Unsupported
 from memrot.layers.base import ASSERT_FROM, HEDGE_FROM, Entry, Layer
 from memrot.ledger import Ledger, Plan
-from memrot.memory import Clause, Query, Record, Store
+from memrot.memory import Clause, Query, Record, Store, Vector
 from memrot.model import (
     Answer,
     Band,
@@ -40,13 +43,46 @@ Verdict: TypeAlias = tuple[float, Band, Mark | None]
 """Confidence, band and mark of a fact at an instant."""
 
 
+Swap: TypeAlias = Literal["keep", "refuse", "reembed"]
+"""What a stack does when the embedder changes: nothing, so that old vectors meet new queries; refuse;
+embed everything again."""
+
+
+class Embedders:
+    """The embedder in force, and those that it may be changed for, by the names that events give.
+
+    It outlives the memory: which embedder a deployment uses is its configuration, not its data.
+    """
+
+    def __init__(self, first: Embedder, others: Mapping[str, Embedder] | None = None) -> None:
+        self.current = first
+        self._others = others or {}
+
+    def change(self, name: str) -> None:
+        """Raises Unsupported where vectors of the new one do not fit in beside the old."""
+        new = self._others.get(name)
+        if new is None:
+            raise Unsupported(f"the embedder changes to {name!r}, which this stack was not given")
+        if new.dim != self.current.dim:
+            sizes = f"{new.dim} dimensions, not {self.current.dim}"
+            raise Unsupported(f"the embedder changes to {name!r}, whose vectors have {sizes}")
+        self.current = new
+
+
 class LayeredMemory:
     """A memory made of a store and layers; ``layers`` in running order (``layers.parse``)."""
 
-    def __init__(self, open_store: Callable[[], Store], layers: Sequence[Layer], embedder: Embedder) -> None:
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        layers: Sequence[Layer],
+        embedders: Embedders | Embedder,
+        swap: Swap = "keep",
+    ) -> None:
         self._store = PostFilter(open_store())
         self._layers = layers
-        self._embedder = embedder
+        self._embedders = embedders if isinstance(embedders, Embedders) else Embedders(embedders)
+        self._swap = swap
         self._ledger = Ledger(
             Entry.of_fields(record.id, record.fields) for record in self._store.store.scan()
         )
@@ -63,28 +99,29 @@ class LayeredMemory:
     def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
         entries: list[Entry] = []
         texts: dict[str, str] = {}
+        vectors: dict[str, Vector] = {}
         for event in events:
             if isinstance(event, EmbedderChanged):
-                raise Unsupported("this stack keeps one embedder")
+                if self._swap == "refuse":
+                    raise Unsupported("this stack refuses another embedder")
+                self._embedders.change(event.embedder)
             fact = introduces(event)
             if fact is not None:
                 previous = self._previous(event, entries)
                 embedding = self._embedder.fingerprint
                 entries.append(Entry.of(fact, seq=event.seq, embedding=embedding, previous=previous))
                 texts[fact.id] = fact.text
+                vectors[fact.id] = self._embedder.embed([fact.text])[0]
         plan = Plan(self._ledger, entries, at)
         plan.run(self._layers, events)
-        put = plan.put()
-        vectors = self._embedder.embed([texts[entry.id] for entry in put]) if put else ()
         self._store.write(
-            [
-                Record(entry.id, texts[entry.id], vector, entry.fields())
-                for entry, vector in zip(put, vectors, strict=True)
-            ],
+            [Record(entry.id, texts[entry.id], vectors[entry.id], entry.fields()) for entry in plan.put()],
             plan.patch(),
             plan.delete(),
         )
         self._deleted |= plan.dropped.keys()
+        if self._swap == "reembed" and any(isinstance(event, EmbedderChanged) for event in events):
+            self._reembed()
 
     def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
         answers: dict[int, Answer] = {}
@@ -112,6 +149,25 @@ class LayeredMemory:
 
     def close(self) -> None:
         self._store.store.close()
+
+    @property
+    def _embedder(self) -> Embedder:
+        return self._embedders.current
+
+    def _reembed(self) -> None:
+        """Put every record again, with a vector of the embedder in force."""
+        new = self._embedder.fingerprint
+        texts = {
+            record.id: record.text
+            for record in self._store.store.scan()
+            if self._ledger.entries[record.id].embedding != new
+        }
+        vectors = self._embedder.embed(list(texts.values()))
+        put = []
+        for (id_, text), vector in zip(texts.items(), vectors, strict=True):
+            entry = self._ledger.entries[id_] = structs.replace(self._ledger.entries[id_], embedding=new)
+            put.append(Record(id_, text, vector, entry.fields()))
+        self._store.write(put, {}, [])
 
     # --- answering ---------------------------------------------------------------------------
 

@@ -36,8 +36,8 @@ class _SentenceModel:
     package is missing, BadInput where a file is not the one that is expected.
     """
 
-    name: ClassVar[str]
-    fingerprint: ClassVar[str]
+    name: str
+    fingerprint: str
     dim = 384
     lexical = False
 

@@ -43,7 +43,17 @@ from memrot.run.folder import check, chosen, scratch, tidy
 from memrot.run.plan import Plan, Request, planned, versions
 from memrot.run.pool import Died, Pool
 from memrot.run.watch import hung_during
-from memrot.run.worker import Task, described, inspect, last_words, perform, sentences, without_measuring
+from memrot.run.worker import (
+    Task,
+    changes_to,
+    described,
+    inspect,
+    last_words,
+    perform,
+    sentences,
+    without_measuring,
+)
+from memrot.timeline import Timeline
 
 __all__ = ["Request", "run"]
 
@@ -113,9 +123,9 @@ class _Run:
 
     def _identified(self, dim: int) -> tuple[list[StackId], dict[StackName, Failure]]:
         """What each backend says of itself, and which cannot be measured and why."""
-        bases = list(dict.fromkeys(StackName(stack.adapter, stack.options) for stack in self.plan.stacks))
+        bases = list(dict.fromkeys(map(_base, self.plan.stacks)))
         tasks = [
-            (base.adapter, dict(base.options), self.scratch / f"inspect{place}", dim, _INSPECTION_S)
+            (base.adapter, base.adapter_options, self.scratch / f"inspect{place}", dim, _INSPECTION_S)
             for place, base in enumerate(bases)
         ]
         found: dict[StackName, object] = {}
@@ -126,7 +136,7 @@ class _Run:
         failures: dict[StackName, Failure] = {}
         for stack in self.plan.stacks:
             identity = StackId(adapter=stack.adapter, options=dict(stack.options), layers=stack.layers)
-            match found[StackName(stack.adapter, stack.options)]:
+            match found[_base(stack)]:
                 case Info() as info:
                     identity = described(identity, info)
                 case BadInput() as error:
@@ -163,11 +173,16 @@ class _Run:
                 done[cell.name] = self._given_up(cell, *failure)
         tasks = [cell for cell in left if cell.name not in done]
         if tasks:
-            recalled = self._embedded(embedder)
+            exams = self.plan.exams
+            recalled = self._embedded(embedder, exams)
+            swaps = {
+                name: self._embedded(each, [exam for exam in exams if name in changes_to(exam)])
+                for name, each in self.plan.embedders.items()
+            }
             with tqdm(
                 total=len(tasks), desc="measuring", unit="cell", dynamic_ncols=True, disable=None
             ) as bar:
-                for scored in self._measured(tasks, recalled, bar):
+                for scored in self._measured(tasks, recalled, swaps, bar):
                     done[scored.cell.name] = scored
         return done
 
@@ -194,9 +209,9 @@ class _Run:
             return False  # torn: measured again
         return footer is not None and footer.outcome != "unavailable"
 
-    def _embedded(self, embedder: Embedder) -> Recalled:
+    def _embedded(self, embedder: Embedder, exams: Sequence[Timeline]) -> Recalled:
         """Every sentence in the cache, for workers that only look them up."""
-        texts = [text for exam in self.plan.exams for text in sentences(exam)]
+        texts = [text for exam in exams for text in sentences(exam)]
         with (
             Cache() as cache,
             tqdm(total=0, unit="sentence", desc="embedding", leave=False, delay=0.5, disable=None) as bar,
@@ -209,8 +224,10 @@ class _Run:
             cache.embed(embedder, texts, progress)
             return Recalled.of(embedder, cache)
 
-    def _measured(self, left: Sequence[Cell], recalled: Recalled, bar: tqdm[None]) -> Iterator[Scored]:
-        tasks = [self._task(cell, recalled) for cell in left]
+    def _measured(
+        self, left: Sequence[Cell], recalled: Recalled, swaps: dict[str, Recalled], bar: tqdm[None]
+    ) -> Iterator[Scored]:
+        tasks = [self._task(cell, recalled, swaps) for cell in left]
 
         def tick(running: Sequence[int]) -> None:
             if running:
@@ -221,7 +238,7 @@ class _Run:
             yield self._settled(tasks[place], result)
             bar.update()
 
-    def _task(self, cell: Cell, recalled: Recalled) -> Task:
+    def _task(self, cell: Cell, recalled: Recalled, swaps: dict[str, Recalled]) -> Task:
         measured = self._whole(cell)
         final = self.folder.file_of(cell)
         return Task(
@@ -233,6 +250,7 @@ class _Run:
             folder=self.scratch / cell.name.rpartition("--")[2],
             timeout=self.request.timeout,
             embedder=recalled,
+            swaps=swaps,
         )
 
     def _settled(self, task: Task, result: object) -> Scored:
@@ -259,6 +277,11 @@ class _Run:
         scored = unscored(cell, seen, path)
         self.folder.append(encode(scored))
         return scored
+
+
+def _base(stack: StackName) -> StackName:
+    """What is opened: the adapter with its own options."""
+    return StackName.of(stack.adapter, options=stack.adapter_options)
 
 
 def _now() -> str:

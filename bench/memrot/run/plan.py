@@ -19,6 +19,7 @@ from memrot.errors import BadInput
 from memrot.names import StackName
 from memrot.observations import EmbedderId
 from memrot.results import Settings, identity_of
+from memrot.run.worker import changes_to
 from memrot.timeline import Timeline
 
 
@@ -47,6 +48,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     stacks: tuple[StackName, ...]
     exams: tuple[Timeline, ...]
     settings: Settings
+    embedders: dict[str, Embedder]
+    """Those that timelines change to, by the names that they use."""
 
 
 def planned(request: Request, embedder: Embedder) -> Plan:
@@ -66,6 +69,7 @@ def planned(request: Request, embedder: Embedder) -> Plan:
         raise BadInput(f"--timeout: expected seconds above 0, got {request.timeout}")
     stacks = _stacks(request.stacks or profile.stacks)
     exams = _exams(request.scenarios or profile.scenarios, request.seeds or profile.seeds)
+    embedders = {name: registry.embedder(name) for name in sorted(set().union(*map(changes_to, exams)))}
     return Plan(
         stacks=stacks,
         exams=exams,
@@ -80,9 +84,11 @@ def planned(request: Request, embedder: Embedder) -> Plan:
                 k=k,
                 forget_within=request.forget_within,
                 ask_every=request.ask_every,
+                swaps=tuple((name, each.fingerprint) for name, each in embedders.items()),
             ),
             memrot=memrot.__version__,
         ),
+        embedders=embedders,
     )
 
 

@@ -18,22 +18,23 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 from msgspec import Struct, structs
 
 from memrot import layers, observations, registry
-from memrot.cells import Cell, Terms
+from memrot.cells import Cell, Terms, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
 from memrot.errors import BadInput, Unavailable
 from memrot.evaluate import LifecycleEvaluator
 from memrot.memory import Info, MemoryService, Place, Store
-from memrot.model import introduces, is_announced
+from memrot.model import EmbedderChanged, introduces, is_announced
 from memrot.observations import ErrorSeen, Footer, Head, Observations, Outcome, StackId, TimelineId
 from memrot.redact import redacted
 from memrot.results import encode, machine, read_timeline, score_cell
 from memrot.run.watch import Deadline, Watched
-from memrot.stack import LayeredMemory
+from memrot.stack import Embedders, LayeredMemory, Swap
 from memrot.timeline import Timeline
 
 _ORPHAN_CHECK_S = 0.5
@@ -52,6 +53,8 @@ class Task(Struct, frozen=True, kw_only=True):
     folder: Path
     timeout: float
     embedder: Recalled
+    swaps: dict[str, Recalled]
+    """The embedders that the run's timelines change to, by the names that they use."""
 
     @property
     def last_words(self) -> Path:
@@ -112,6 +115,11 @@ def sentences(exam: Timeline) -> list[str]:
     return [*(fact.text for fact in exam.facts.values()), *(probe.question for probe in exam.probes)]
 
 
+def changes_to(exam: Timeline) -> set[str]:
+    """The embedders that a timeline changes to."""
+    return {event.embedder for event in exam.events if isinstance(event, EmbedderChanged)}
+
+
 def perform(task: Task) -> bytes:
     """Measure a cell, unless it is measured, and score it; returns its line of ``scores.jsonl``."""
     evaluator = _evaluator(task.timeline, task.cell.timeline, task.terms)
@@ -161,10 +169,10 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
             if served:
                 _drop(open_store)  # what a killed run may have left on the server
             policies = layers.parse(task.cell.stack.layers, evaluator.timeline.header.exclusive)
-            embedder = _recalled(task.embedder)
-            embedder.embed(sentences(evaluator.timeline))  # looked up now, so that no call waits for it
+            embedders = _embedders(task, evaluator.timeline)
+            swap = cast(Swap, stack_name(task.cell.stack).option("swap"))
             seen = evaluator.observe(
-                _watched(lambda: LayeredMemory(open_store, policies, embedder), deadline), head
+                _watched(lambda: LayeredMemory(open_store, policies, embedders, swap), deadline), head
             )
             if served:
                 _drop(open_store)
@@ -192,7 +200,8 @@ def _store_opener(task: Task, exam: Timeline) -> Callable[[], Store]:
         dim=task.embedder.dim,
         expected=sum(is_announced(event) and introduces(event) is not None for event in exam.events),
     )
-    return lambda: open_store(place, task.cell.stack.options)
+    options = stack_name(task.cell.stack).adapter_options
+    return lambda: open_store(place, options)
 
 
 def _drop(open_store: Callable[[], Store]) -> None:
@@ -231,6 +240,15 @@ def _namespace(name: str, folder: Path) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _embedders(task: Task, exam: Timeline) -> Embedders:
+    """With every sentence looked up now, so that no call waits for it."""
+    first = _recalled(task.embedder)
+    others = {name: _recalled(task.swaps[name]) for name in sorted(changes_to(exam))}
+    for embedder in (first, *others.values()):
+        embedder.embed(sentences(exam))
+    return Embedders(first, others)
 
 
 _EMBEDDERS: dict[str, Recalled] = {}
