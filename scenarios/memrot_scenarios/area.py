@@ -232,6 +232,20 @@ class Area:
             )
         )
 
+    def retire(self, key: Key) -> None:
+        """Nobody asks what is so of a key any more, from the last event on."""
+        for n in self._asked_now(key):
+            self.probes[n] = replace(self.probes[n], until=len(self.log.events))
+
+    def ask_anew(self, key: Key, tests: Tests) -> None:
+        """From the last event on, ask what is so of a key in other words: a new version, which tests
+        something else."""
+        asked = [self.probes[n] for n in self._asked_now(key)]
+        self.retire(key)
+        self.probes += [
+            self._successor(probe, tests, len(self.log.events), self._reworded(probe)) for probe in asked
+        ]
+
     def finished_probes(self) -> list[Probe]:
         """The probes; one whose key died has a second version, which tests that nothing is said."""
         return [version for probe in self.probes for version in self._versions(probe)]
@@ -291,9 +305,7 @@ class Area:
 
     def _dated(self, texts: Sequence[str], subject: str, value: str, ends: Instant) -> str:
         """A sentence that states the last day on which it holds."""
-        day = datetime.fromtimestamp((ends - DAY) / 1000, UTC)
-        last = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-        return self.rng.choice(texts).format(s=subject, v=value, e=last)
+        return self.rng.choice(texts).format(s=subject, v=value, e=spoken_day(ends - DAY))
 
     def _introduced(self, fact: Fact, previous: Fact | None, announced: bool, tended: bool | None) -> None:
         self.present.introduce(fact, previous, len(self.log.events), self.log.at)
@@ -310,24 +322,50 @@ class Area:
         hours = round(window * 24 * (least + (most - least) * self.rng.random()))
         heapq.heappush(self._due, (max(self.log.at, fact.valid_from) + hours * HOUR, self.log.seq, fact))
 
+    def _asked_now(self, key: Key) -> list[int]:
+        """Places of the open questions about what is so of a key."""
+        return [
+            n
+            for n, probe in enumerate(self.probes)
+            if probe.key == key and probe.mode == "current" and probe.until is None
+        ]
+
+    def _reworded(self, probe: Probe) -> str:
+        questions = [
+            text.format(s=probe.subject) for text in self.world.predicates[probe.predicate].questions
+        ]
+        return next((text for text in questions if text != probe.question), probe.question)
+
+    def _successor(self, probe: Probe, tests: Tests, since: int, question: str) -> Probe:
+        revision = probe.revision + 1
+        name = f"{probe.id.partition('.')[0]}.{revision}"
+        return replace(probe, id=name, tests=tests, since=since, question=question, revision=revision)
+
     def _versions(self, probe: Probe) -> list[Probe]:
         if probe.session is not None:
             return [replace(probe, until=self._next_stage(probe.since))]
-        if probe.tests in _ABSENCE or self.present.of_key(*probe.key):
+        if probe.until is not None or probe.tests in _ABSENCE or self.present.of_key(*probe.key):
             return [probe]
         ends = [self.present.ended[fact.id] for fact in self.present.facts.values() if fact.key == probe.key]
         seq, cause = max(ends)
+        if probe.mode != "current" and seq <= probe.since:  # the past of what was over
+            return [probe]
         versions = [replace(probe, until=seq)]
         if probe.mode == "current":
             told = is_announced(self.log.events[seq - 1])
             tests = _AFTER.get(cause, "forgetting" if told else "unannounced")
-            versions.append(replace(probe, id=f"{probe.id}.2", tests=tests, since=seq, revision=2))
+            versions.append(self._successor(probe, tests, seq, probe.question))
         return versions
 
     def _next_stage(self, seq: int) -> int | None:
         """The first event after the instant of the event ``seq``."""
         at = self.log.events[seq - 1].at
         return next((event.seq for event in self.log.events[seq:] if event.at > at), None)
+
+
+def spoken_day(at: Instant) -> str:
+    day = datetime.fromtimestamp(at / 1000, UTC)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def _day(at: Instant) -> str:

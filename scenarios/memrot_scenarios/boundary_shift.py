@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from memrot.model import Fact, Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
-from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, silently, within, writing
 from memrot_scenarios.world import Scenario
 
 
@@ -53,7 +53,7 @@ def _script(area: Area) -> list[Story]:
         *(_retired(area, service, n / len(retired)) for n, service in enumerate(retired)),
         *(_reconnected(area, service, n) for n, service in enumerate((chain, diamond, either))),
         *(_feed(area, service) for service in others),
-        _silently(area, (chain, "oncall")),
+        silently(area, (chain, "oncall"), 0.4, 0.6),
         *background(area, drifting, 24 if area.small else 37),
     ]
 
@@ -132,12 +132,6 @@ def _fed(area: Area, service: str) -> Fact:
     roles = [area.now(other, "role") for other in area.services if other != service]
     role = area.rng.choice([role for role in roles if role is not None])
     return area.add(service, "upstream", role.subject, on=[role])
-
-
-def _silently(area: Area, key: Key) -> Story:
-    yield within(area, 0.4, 0.6)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
 
 
 SCENARIO = Scenario(id="project/boundary-shift", revision=1, doc=__doc__ or "", script=_script)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from memrot.model import Key, Reason, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
-from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, pages, quiet, silently, within, writing
 from memrot_scenarios.world import Scenario
 
 _STANDING = (("audit", "logs"), ("uptime", "oncall"), ("retention", "backup"))
@@ -69,7 +69,7 @@ def _script(area: Area) -> list[Story]:
         *(_revived(area, key) for key in revived),
         *(_exempt(area, service) for service in (three, calm[0])),
         _never_so(area, calm[1]),
-        _silently(area, (four, "oncall")),
+        silently(area, (four, "oncall"), 0.4, 0.6),
         *background(area, tightened, 23 if area.small else 38),
     ]
 
@@ -104,12 +104,6 @@ def _never_so(area: Area, service: str) -> Story:
     yield around(area.rng, 30)
     if area.present.holds(mistaken):
         area.drop(mistaken, "retracted")
-
-
-def _silently(area: Area, key: Key) -> Story:
-    yield within(area, 0.4, 0.6)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
 
 
 SCENARIO = Scenario(id="project/requirement-drop", revision=1, doc=__doc__ or "", script=_script)

@@ -15,11 +15,8 @@ from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import REVERSAL_DAYS, around
 from memrot_scenarios.statements import PREDICATES
-from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, lasting, pages, quiet, silently, within, writing
 from memrot_scenarios.world import Scenario
-
-_NEWS = 6
-"""Facts that are told during a slow detour, or an absence, at least: it outlasts other news."""
 
 
 def _script(area: Area) -> list[Story]:
@@ -61,7 +58,7 @@ def _script(area: Area) -> list[Story]:
         *(_deleted(area, key) for key in deleted),
         *(_repeated(area, key) for key in repeated),
         _withdrawn(area, gone),
-        _unnoticed(area, (three, "oncall")),
+        silently(area, (three, "oncall"), 0.6, 0.8),
         *background(area, drifting, 14 if area.small else 26),
         _remembered(area, rapid[0], 0.6),
         _remembered(area, slow[1], 0.8),
@@ -102,18 +99,11 @@ def _slow(area: Area, key: Key) -> Story:
     if key[1] == "broker":
         yield 10 + 10 * area.rng.random()
         _consumed_again(area, key)
-    yield from _lasting(area, around(area.rng, REVERSAL_DAYS[PREDICATES[key[1]].domain]))
+    yield from lasting(area, around(area.rng, REVERSAL_DAYS[PREDICATES[key[1]].domain]))
     _turn(area, key, first.value)
     if key[1] == "broker":
         yield 10 + 10 * area.rng.random()
         _consumed_again(area, key)
-
-
-def _lasting(area: Area, days: float) -> Story:
-    known = area.log.facts
-    yield days
-    while area.log.facts < known + _NEWS:
-        yield 3
 
 
 def _consumed_again(area: Area, key: Key) -> None:
@@ -128,7 +118,7 @@ def _deleted(area: Area, key: Key) -> Story:
     if old is None:
         return
     area.drop(old, "reversed")
-    yield from _lasting(area, around(area.rng, 90))
+    yield from lasting(area, around(area.rng, 90))
     area.add(*key, old.value)
 
 
@@ -147,12 +137,6 @@ def _withdrawn(area: Area, key: Key) -> Story:
     yield within(area, 0.3, 0.5)
     if (old := area.now(*key)) is not None:
         area.drop(old, "reversed")
-
-
-def _unnoticed(area: Area, key: Key) -> Story:
-    yield within(area, 0.6, 0.8)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
 
 
 def _remembered(area: Area, key: Key, share: float) -> Story:

@@ -17,6 +17,8 @@ Story: TypeAlias = Iterator[float]
 
 WRITTEN = 15
 """Days after which every page of an area has been written."""
+_NEWS = 6
+"""Facts that are told meanwhile, at least, before a value may return: it was missed."""
 
 
 class Line(Struct, frozen=True):
@@ -68,6 +70,21 @@ def background(area: Area, keys: Sequence[tuple[str, str]], changes: int) -> lis
     kinds: list[Kind] = [area.world.predicates[predicate].holds for _, predicate in keys]
     gaps = churn(area.rng, kinds, changes, 0.97 * (area.horizon - WRITTEN))
     return [_renewed(area, key, of_key) for key, of_key in zip(keys, gaps, strict=True)]
+
+
+def silently(area: Area, key: Key, least: float, most: float) -> Story:
+    """Between two shares of the horizon a fact is replaced, and the memory is not told."""
+    yield within(area, least, most)
+    if (old := area.now(*key)) is not None:
+        area.revise(old, announced=False)
+
+
+def lasting(area: Area, days: float) -> Story:
+    """A detour, or an absence: so many days, and longer where little else is told meanwhile."""
+    known = area.log.facts
+    yield days
+    while area.log.facts < known + _NEWS:
+        yield 3
 
 
 def within(area: Area, least: float, most: float) -> float:
