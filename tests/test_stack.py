@@ -12,7 +12,7 @@ from memrot.embed.hashing import Hashing
 from memrot.errors import Unsupported
 from memrot.exact import Exact
 from memrot.layers import parse
-from memrot.layers.base import Entry, Layer
+from memrot.layers.base import BANDS, Entry, Layer
 from memrot.memory import Place
 from memrot.model import (
     DAY,
@@ -25,7 +25,7 @@ from memrot.model import (
     Question,
     TimePassed,
 )
-from memrot.stack import LayeredMemory, band_of
+from memrot.stack import LayeredMemory
 from memrot.timeline import parse_instant
 
 START = parse_instant("2026-01-01T09:00:00Z")
@@ -219,7 +219,7 @@ def test_peek_tells_a_lossy_index_from_a_crowded_answer(tmp_path: Path) -> None:
     [(1, "assert"), (0.65, "assert"), (0.649, "hedge"), (0.33, "hedge"), (0.329, "withhold")],
 )
 def test_bands(confidence: float, band: str) -> None:
-    assert band_of(confidence) == band
+    assert BANDS.of(confidence) == band
 
 
 def test_marks_reach_the_hit(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from memrot.model import NEVER, ChangeEvent, Instant, Key
 class Ledger:
     """Entries by id, by key, by value and by support, and when each must next be looked at."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), layers: Sequence[Layer] = ()) -> None:
+        self._layers = layers
         self.entries: dict[str, Entry] = {}
         self.by_key: dict[Key, dict[str, None]] = defaultdict(dict)
         self.by_value: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
@@ -38,6 +39,12 @@ class Ledger:
         if not entry.ended:
             for moment in {entry.valid_from, entry.valid_to} - {NEVER}:
                 heapq.heappush(self._agenda, (moment, entry.seq, entry.id))
+        self._wake(entry)
+
+    def replace(self, entry: Entry) -> None:
+        """An entry as it now stands; id, key, value and supports stay."""
+        self.entries[entry.id] = entry
+        self._wake(entry)
 
     def remove(self, entry: Entry) -> None:
         del self.entries[entry.id]
@@ -46,8 +53,13 @@ class Ledger:
         for support in entry.depends_on:
             self.by_support[support].pop(entry.id, None)
 
+    def _wake(self, entry: Entry) -> None:
+        for moment in {layer.wakes(entry) for layer in self._layers} - {NEVER}:
+            heapq.heappush(self._agenda, (moment, entry.seq, entry.id))
+
     def due(self, at: Instant) -> list[str]:
-        """Take from the agenda what begins or elapses by ``at``, in the order of its instants."""
+        """Take from the agenda what begins, elapses or wakes a layer by ``at``, in the order of its
+        instants."""
         ids: dict[str, None] = {}
         while self._agenda and self._agenda[0][0] <= at:
             id_ = heapq.heappop(self._agenda)[2]
@@ -99,6 +111,9 @@ class Plan:
     def before(self, id_: str) -> Entry | None:
         return self._before[id_] if id_ in self._before else self._ledger.entries.get(id_)
 
+    def all(self) -> Collection[Entry]:
+        return self._ledger.entries.values()
+
     def of_key(self, key: Key) -> Collection[Entry]:
         return self._all(self._ledger.by_key.get(key, ()))
 
@@ -135,7 +150,7 @@ class Plan:
                 if not new:
                     return False
                 self._keep_before(entry)
-                self._ledger.entries[edit.id] = structs.replace(entry, **new)
+                self._ledger.replace(structs.replace(entry, **new))
                 self.patches.setdefault(edit.id, {}).update(new)
         self._touched[edit.id] = None
         return True

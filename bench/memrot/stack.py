@@ -16,7 +16,7 @@ from msgspec import structs
 
 from memrot.embed.base import Embedder
 from memrot.errors import Unsupported
-from memrot.layers.base import ASSERT_FROM, HEDGE_FROM, Entry, Layer
+from memrot.layers.base import BANDS, Entry, Layer
 from memrot.ledger import Ledger, Plan
 from memrot.memory import Clause, Query, Record, Store, Vector
 from memrot.model import (
@@ -84,8 +84,10 @@ class LayeredMemory:
         self._embedders = embedders if isinstance(embedders, Embedders) else Embedders(embedders)
         self._swap = swap
         self._ledger = Ledger(
-            Entry.of_fields(record.id, record.fields) for record in self._store.store.scan()
+            (Entry.of_fields(record.id, record.fields) for record in self._store.store.scan()), layers
         )
+        self._bands = next((layer.bands for layer in layers if layer.bands is not None), BANDS)
+        self._reach = max((layer.reach for layer in layers), default=1)
         self._deleted: set[str] = set()
         self._answered: dict[Question, Hits] = {}
         self.info = self._store.store.info
@@ -183,21 +185,42 @@ class LayeredMemory:
         """Answers to questions of one mode, ``as_of`` and k."""
         queries, k = self._queries(questions), questions[0].k
         where = self._where(questions[0], at)
-        found = self._store.search(queries, where, k, self._holds)
-        verdicts = self._judge({id_ for hits in found for id_, _ in hits}, at)
+        # belief in what holds now fades; what was noted of another time stays as it was noted
+        judging = self._layers if questions[0].as_of is None else ()
+        found = self._store.search(queries, where, k * self._reach, self._holds)
+        verdicts = self._judge({id_ for hits in found for id_, _ in hits}, at, judging)
         if any(band == "withhold" for _, band, _ in verdicts.values()):
 
             def counts(id_: str) -> bool:
                 if id_ not in verdicts:
-                    verdicts.update(self._judge([id_], at))
+                    verdicts.update(self._judge([id_], at, judging))
                 return verdicts[id_][1] != "withhold"
 
-            found = self._store.search(queries, where, k, self._holds, counts)
+            found = self._store.search(queries, where, k * self._reach, self._holds, counts)
+        if self._reach > 1:
+            found = [self._ranked(hits, verdicts, k, at) for hits in found]
         self._answered.update(zip(questions, found, strict=True))
         return [
-            Answer(tuple(Hit(id_, round(near, DIGITS), *verdicts[id_]) for id_, near in hits))
+            Answer(
+                tuple(
+                    Hit(id_, round(near, DIGITS), *verdicts[id_])
+                    for id_, near in hits
+                    if verdicts[id_][2] != "archived"
+                )
+            )
             for hits in found
         ]
+
+    def _ranked(self, hits: Hits, verdicts: Mapping[str, Verdict], k: int, at: Instant) -> Hits:
+        """Candidates in the order that the layers give them, up to the k-th that is not withheld."""
+        entries = [self._ledger.entries[id_] for id_, _ in hits]
+        scores = np.array([near for _, near in hits])
+        for layer in self._layers:
+            if layer.reach > 1:
+                scores = layer.rank(entries, scores, at)
+        ordered = [hits[place] for place in np.argsort(-scores, kind="stable")]
+        counted = np.cumsum([verdicts[id_][1] != "withhold" for id_, _ in ordered])
+        return ordered[: int(np.searchsorted(counted, k)) + 1]
 
     def _history(self, questions: Sequence[Question], at: Instant) -> list[Answer]:
         """Every told instance of the key of the nearest fact, in the order of the key."""
@@ -208,8 +231,14 @@ class LayeredMemory:
             if hits:
                 same = self._ledger.by_key[self._ledger.entries[hits[0][0]].key]
                 instances = sorted((self._ledger.entries[id_] for id_ in same), key=lambda entry: entry.order)
+            shown = [entry.id for entry in instances[-question.k :]]
+            verdicts = self._judge(shown, at, self._layers)
             answers.append(
-                Answer(tuple(Hit(entry.id, round(hits[0][1], DIGITS)) for entry in instances[-question.k :]))
+                Answer(
+                    tuple(
+                        Hit(id_, round(hits[0][1], DIGITS), mark=_in_history(verdicts[id_])) for id_ in shown
+                    )
+                )
             )
         return answers
 
@@ -230,17 +259,17 @@ class LayeredMemory:
             case "eq":
                 return value == clause.value
 
-    def _judge(self, ids: Collection[str], at: Instant) -> dict[str, Verdict]:
+    def _judge(self, ids: Collection[str], at: Instant, layers: Sequence[Layer]) -> dict[str, Verdict]:
         entries = [self._ledger.entries[id_] for id_ in ids]
         confidence = np.array([entry.confidence for entry in entries])
         marks: list[Mark | None] = [None] * len(entries)
-        for layer in self._layers:
+        for layer in layers:
             verdict = layer.judge(entries, at)
             if verdict is not None:
                 confidence = confidence * verdict[0]
                 marks = [new or old for new, old in zip(verdict[1], marks, strict=True)]
         return {
-            id_: (value, band_of(value), mark)
+            id_: (value, self._bands.of(value), mark)
             for id_, value, mark in zip(ids, confidence.tolist(), marks, strict=True)
         }
 
@@ -255,11 +284,13 @@ class LayeredMemory:
         failed = {clause.field for clause in self._where(question, at) if not self._holds(id_, clause)}
         if failed:
             return "expired" if failed <= _EXPIRY_FIELDS else "tombstoned"
-        if self._judge([id_], at)[id_][1] == "withhold":
-            return "demoted"
+        _, band, mark = self._judge([id_], at, self._layers)[id_]
+        if band == "withhold":
+            return "expired" if mark == "archived" else "demoted"
         if entry.embedding != self._embedder.fingerprint:
             return "re-embedded"
-        return "not found by the index" if self._within_k(question, record, at) else "outranked"
+        lossy = self._reach == 1 and self._within_k(question, record, at)
+        return "not found by the index" if lossy else "outranked"
 
     def _within_k(self, question: Question, missed: Record, at: Instant) -> bool:
         """Whether an exact scan of the store's own vectors finds a live record within k."""
@@ -283,11 +314,9 @@ class LayeredMemory:
         return known.get(event.previous) or self._ledger.entries.get(event.previous)
 
 
-def band_of(confidence: float) -> Band:
-    """The band of a confidence (METRICS.md §12)."""
-    if confidence >= ASSERT_FROM:
-        return "assert"
-    return "hedge" if confidence >= HEDGE_FROM else "withhold"
+def _in_history(verdict: Verdict) -> Mark | None:
+    """What is archived says so; what to verify before acting is of no use in a history."""
+    return verdict[2] if verdict[2] == "archived" else None
 
 
 def _cosine(query: np.typing.NDArray[np.float64], record: Record) -> float:

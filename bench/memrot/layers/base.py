@@ -17,12 +17,24 @@ from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from memrot.memory import Clause, Fields
-from memrot.model import NEVER, Cardinality, ChangeEvent, Fact, Instant, Key, Mark, Question, Support
+from memrot.model import NEVER, Band, Cardinality, ChangeEvent, Fact, Instant, Key, Mark, Question, Support
 
-ASSERT_FROM = 0.65
-"""Confidence from which a hit is asserted (METRICS.md §12)."""
-HEDGE_FROM = 0.33
-"""Confidence from which a hit is hedged; below, it is withheld."""
+
+class Bands(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a confidence is worth (METRICS.md §12)."""
+
+    assert_from: float = 0.65
+    """Confidence from which a hit is asserted."""
+    hedge_from: float = 0.33
+    """Confidence from which a hit is hedged; below, it is withheld."""
+
+    def of(self, confidence: float) -> Band:
+        if confidence >= self.assert_from:
+            return "assert"
+        return "hedge" if confidence >= self.hedge_from else "withhold"
+
+
+BANDS = Bands()
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -35,11 +47,15 @@ class Entry(Struct, frozen=True, kw_only=True):
     predicate: str
     value: str
     domain: str
+    fact_class: str
+    """For retention policies, in lower case; by default the domain's name."""
     cardinality: Cardinality
     depends_on: tuple[str, ...]
     support: Support
     confidence: float
     observed_at: Instant
+    last_confirmed_at: Instant
+    """When anybody last spoke of it; set by retention, and by eviction."""
     valid_from: Instant
     valid_to: Instant
     embedding: str
@@ -85,11 +101,13 @@ class Entry(Struct, frozen=True, kw_only=True):
             predicate=fact.predicate,
             value=fact.value,
             domain=fact.domain,
+            fact_class=(fact.fact_class or fact.domain).lower(),
             cardinality=fact.cardinality,
             depends_on=fact.depends_on,
             support=fact.support,
             confidence=fact.confidence,
             observed_at=fact.observed_at,
+            last_confirmed_at=fact.observed_at,
             valid_from=fact.valid_from,
             valid_to=fact.valid_to,
             embedding=embedding,
@@ -143,6 +161,8 @@ class View(Protocol):
         """The entry as it was before this instant."""
         ...
 
+    def all(self) -> Collection[Entry]: ...
+
     def of_key(self, key: Key) -> Collection[Entry]: ...
 
     def of_value(self, predicate: str, value: str) -> Collection[Entry]:
@@ -154,7 +174,7 @@ class View(Protocol):
         ...
 
     def due(self) -> Collection[Entry]:
-        """What was introduced, begins or elapses at this instant."""
+        """What was introduced, begins, elapses or must be looked at (``Layer.wakes``) at this instant."""
         ...
 
     def touched(self) -> Collection[str]:
@@ -169,6 +189,10 @@ class Layer:
     records_ends: bool = False
     """Whether ends are kept in world time, so that ``as_of`` can be served."""
     keeps_history: bool = True
+    bands: Bands | None = None
+    """What confidences are worth, where a policy says so."""
+    reach: int = 1
+    """How many times k candidates the layer ranks anew."""
 
     def edits(self, events: Sequence[ChangeEvent], view: View) -> Iterable[Edit]:
         """Edits for one instant. Called again, in turn with the other layers, until none adds one."""
@@ -183,3 +207,14 @@ class Layer:
     ) -> tuple[NDArray[np.float64], Sequence[Mark | None]] | None:
         """Per entry a confidence multiplier, shape (n,), and a mark; None: nothing to say."""
         return None
+
+    def rank(
+        self, entries: Sequence[Entry], similarities: NDArray[np.float64], at: Instant
+    ) -> NDArray[np.float64]:
+        """What candidates are ordered by, shape (n,), the highest first; asked where ``reach`` is over 1."""
+        return similarities
+
+    def wakes(self, entry: Entry) -> Instant:
+        """When the layer must look at an entry again, though nothing is said of it: it is then ``due``.
+        Worked out from the entry as it stands, hence also after a restart."""
+        return NEVER

@@ -22,9 +22,7 @@ class Succession(Layer):
         self.exclusive = frozenset(exclusive)
 
     def edits(self, events: Sequence[ChangeEvent], view: View) -> Iterable[Edit]:
-        beginning = [
-            entry for entry in view.due() if entry.valid_from <= view.at and entry.began_at == NEVER
-        ]
+        beginning = [entry for entry in view.due() if entry.valid_from <= view.at and entry.began_at == NEVER]
         for entry in beginning:
             previous = view.get(entry.previous) if entry.previous else None
             before = view.before(entry.id)
@@ -32,7 +30,7 @@ class Succession(Layer):
                 yield _replaced(previous, entry)
         for entry in sorted(beginning, key=lambda entry: entry.order, reverse=True):
             now = view.get(entry.id)
-            if now is not None and not now.ended:
+            if now is not None and not now.ended and now.valid_to > view.at:
                 yield from self._begin(now, view)
 
     def _begin(self, entry: Entry, view: View) -> Iterable[Edit]:

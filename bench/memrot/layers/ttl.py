@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memrot.layers.base import HEDGE_FROM, Edit, Entry, Layer, Patch, View
+from memrot.layers.base import BANDS, Edit, Entry, Layer, Patch, View
 from memrot.memory import Clause
 from memrot.model import DAY, ChangeEvent, FactConfirmed, Instant, Mark, Question
 
@@ -27,11 +27,11 @@ SOFT_FACTOR = 0.5
 
 
 class Ttl(Layer):
-    """``days``: lifetime by domain; an empty mapping leaves only the stated ends."""
+    """``days``: lifetime by domain, or one for all; an empty mapping leaves only the stated ends."""
 
     name = "ttl"
 
-    def __init__(self, days: Mapping[str, float] = TTL_DAYS, *, hard: bool = False) -> None:
+    def __init__(self, days: Mapping[str, float] | float = TTL_DAYS, *, hard: bool = False) -> None:
         self.days = days
         self.hard = hard
 
@@ -63,9 +63,11 @@ class Ttl(Layer):
             return None
         expired = np.array([entry.expires_at <= at for entry in entries], np.bool_)
         confidence = np.array([entry.confidence for entry in entries])
-        floor = np.divide(HEDGE_FROM, confidence, out=np.ones_like(confidence), where=confidence > HEDGE_FROM)
+        hedge_from = BANDS.hedge_from
+        floor = np.divide(hedge_from, confidence, out=np.ones_like(confidence), where=confidence > hedge_from)
         return np.where(expired, np.maximum(SOFT_FACTOR, floor), 1.0), [None] * len(entries)
 
     def _renew(self, entry: Entry, since: Instant) -> Iterable[Edit]:
-        if entry.domain in self.days:
-            yield Patch(entry.id, {"expires_at": since + round(self.days[entry.domain] * DAY)})
+        days = self.days.get(entry.domain) if isinstance(self.days, Mapping) else self.days
+        if days is not None:
+            yield Patch(entry.id, {"expires_at": since + round(days * DAY)})

@@ -168,7 +168,8 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
             served = task.cell.stack.deployment == "server"
             if served:
                 _drop(open_store)  # what a killed run may have left on the server
-            policies = layers.parse(task.cell.stack.layers, evaluator.timeline.header.exclusive)
+            exclusive = evaluator.timeline.header.exclusive
+            policies = layers.parse(task.cell.stack.layers, exclusive, _told(evaluator.timeline))
             embedders = _embedders(task, evaluator.timeline)
             swap = cast(Swap, stack_name(task.cell.stack).option("swap"))
             seen = evaluator.observe(
@@ -202,6 +203,11 @@ def _store_opener(task: Task, exam: Timeline) -> Callable[[], Store]:
     )
     options = stack_name(task.cell.stack).adapter_options
     return lambda: open_store(place, options)
+
+
+def _told(exam: Timeline) -> int:
+    """How many facts a timeline tells."""
+    return sum(is_announced(event) and introduces(event) is not None for event in exam.events)
 
 
 def _drop(open_store: Callable[[], Store]) -> None:
