@@ -17,6 +17,8 @@ from memrot.errors import BadInput, Unavailable
 def check_options(adapter: str, options: Mapping[str, str], known: Mapping[str, tuple[str, ...]]) -> None:
     """Raise BadInput for an option that is not among ``known`` (option -> the values it may have)."""
     for name, value in options.items():
+        if not known:
+            raise BadInput(f"{adapter}: takes no options, got {name!r}")
         if name not in known:
             raise BadInput(f"{adapter}: unknown option {name!r}; known: {', '.join(known)}")
         if value not in known[name]:

