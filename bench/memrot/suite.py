@@ -29,6 +29,12 @@ SCENARIOS = (
     "project/boundary-shift", "project/unannounced",
 )  # fmt: skip
 
+PERSON = (
+    "person/move", "person/circle", "person/change-of-mind", "person/dropped-diet", "person/job-left",
+    "person/silent-move",
+)  # fmt: skip
+"""The person world's counterparts of the six."""
+
 
 class Profile(Struct, frozen=True, kw_only=True):
     stacks: tuple[str, ...]
@@ -50,6 +56,7 @@ PROFILES: dict[str, Profile] = {
     "default": Profile(stacks=_over(("exact",), FACTORIAL) + _over(VENDORS, ("", "overwrite", "all"))),
     "full": Profile(
         stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
+        scenarios=SCENARIOS + PERSON,
     ),
 }
 

@@ -41,7 +41,7 @@ ATTRIBUTES: dict[str, Predicate] = {
     "city": predicate(
         "SLOW_ATTRIBUTE", "home", _CITIES,
         ("{s} lives in {v}.", "The home city of {s} is {v}.", "{v} is where {s} has a home."),
-        ("In which town is {s} at home?", "What city would I travel to for visiting {s} at home?"),
+        ("In which city is {s} living?", "What city would I travel to for visiting {s} at home?"),
         past="In which cities has {s} resided so far, one after another?",
     ),
     "address": predicate(
@@ -49,7 +49,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         "4 Alder Row|19 Quay Steps|82 Foundry Street|7 Larch Court|55 Canal Side|31 Orchard Hill|"
         "12 Mint Passage|68 Beacon Road|23 Weir Lane|90 Tannery Square",
         ("Letters for {s} go to {v}.", "The postal address of {s} is {v}."),
-        ("To what street do I send a parcel for {s}?", "Which mailing address does {s} have?"),
+        ("To what street do I send a parcel for {s}?", "What postal address is on file for {s}?"),
         past="Under which street addresses did {s} receive post, in order?",
     ),
     "phone": predicate(
@@ -63,7 +63,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         "quill@post.example|lantern@mail.example|fern@inbox.example|harbour@post.example|"
         "copper@mail.example|maple@inbox.example|tide@letters.example|ember@letters.example",
         ("{s} reads mail at {v}.", "The e-mail address of {s} is {v}."),
-        ("Where do I send an electronic message to {s}?", "What e-mail does {s} use?"),
+        ("At which e-mail can I write to {s}?", "What e-mail does {s} use?"),
     ),
     "doctor": predicate(
         "SLOW_ATTRIBUTE", "contact",
@@ -88,7 +88,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         "Harrowgate Mills|Nimbus Freight|the Tideway Museum|Cobalt Assurance|Fenwick Optics|Rivet Robotics|"
         "the Alderman Press|Saffron Foods|Quarrystone Bank|Lumen Theatre",
         ("{s} is employed by {v}.", "{s} works for {v}.", "The employer of {s} is {v}."),
-        ("At which company does {s} have a job?", "Who pays the salary of {s}?"),
+        ("For which company does {s} work?", "Who is employing {s}?"),
         past="For which companies has {s} worked over the years?",
     ),
     "title": predicate(
@@ -96,7 +96,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         "payroll clerk|site engineer|head of purchasing|exhibition curator|data analyst|shift supervisor|"
         "legal counsel|product designer|quality inspector",
         ("{s} holds the position of {v}.", "The job title of {s} is {v}."),
-        ("What post does {s} have at work?", "As what is {s} employed?"),
+        ("What is the job title that {s} has?", "Which position does {s} hold at work?"),
     ),
     "desk": predicate(
         "SLOW_ATTRIBUTE", "job",
@@ -132,7 +132,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         "SLOW_ATTRIBUTE", "job",
         "the staff pool|the staff canteen|the staff library|the staff sauna|the staff garage|the crèche",
         ("{s} has a family pass for {v}.", "As a relative, {s} may use {v}."),
-        ("Which company facility is {s} admitted to?", "To what does the pass for relatives admit {s}?"),
+        ("Where may {s} go with the family pass?", "To what does the pass for relatives admit {s}?"),
     ),
     "plan": predicate(
         "SLOW_ATTRIBUTE", "job",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from memrot_scenarios.setting import Predicate, predicate
+from memrot_scenarios.words import PEOPLE
 
+_PEOPLE = "|".join(PEOPLE)
 _PLACES = "Madeira|the Dolomites|Iceland|Corsica|Kyoto|the Azores|Patagonia|Zanzibar|Lapland|Crete"
 
 # fmt: off
@@ -38,7 +40,7 @@ LIFE: dict[str, Predicate] = {
     "theme": predicate(
         "PREFERENCE", "taste", "dark mode|light mode|high contrast|sepia mode|large print|a compact layout",
         ("{s} wants screens shown in {v}.", "The display setting of {s} is {v}."),
-        ("How should the interface look for {s}?", "What appearance did {s} choose on screen?"),
+        ("How should the screen be displayed for {s}?", "What appearance did {s} choose on screen?"),
         past="What looks of the interface did {s} choose in turn?",
     ),
     "reply_style": predicate(
@@ -52,13 +54,13 @@ LIFE: dict[str, Predicate] = {
         "PREFERENCE", "taste",
         "pottery|bouldering|bird watching|chess|open-water swimming|beekeeping|calligraphy|model railways",
         ("{s} spends free evenings on {v}.", "The hobby of {s} is {v}."),
-        ("What does {s} do for fun?", "Which pastime does {s} pursue?"),
+        ("What does {s} do for fun?", "Which hobby does {s} pursue in spare time?"),
     ),
     "hotel_wish": predicate(
         "PREFERENCE", "taste",
         "a room on a high floor|a room with a bath tub|a room near the lift|a room with a balcony",
         ("In hotels {s} asks for {v}.", "The hotel wish of {s} is {v}."),
-        ("What kind of accommodation pleases {s}?", "What should I request at check-in on behalf of {s}?"),
+        ("What kind of accommodation pleases {s}?", "What kind of hotel room should I request for {s}?"),
     ),
     "budget": predicate(
         "PREFERENCE", "taste",
@@ -70,19 +72,19 @@ LIFE: dict[str, Predicate] = {
         "PREFERENCE", "taste",
         "after 6 pm|after 8 pm|before 9 am|on Sundays|on Fridays|during lunch|at weekends",
         ("{s} takes no calls {v}.", "{v} is when {s} must not be disturbed."),
-        ("At what times is {s} unavailable for meetings?", "When should nobody ring {s}?"),
+        ("At what times does {s} not want calls?", "When should nobody ring {s}?"),
     ),
     "meal_plan": predicate(
         "PREFERENCE", "taste",
         "the lentil box|the green crate|the soup club|the millet basket|the pasta parcel|the curry kit",
         ("{s} has {v} delivered every week.", "The weekly food delivery of {s} is {v}."),
-        ("Which meals arrive at the door of {s}?", "What food subscription feeds {s}?"),
+        ("Which weekly meals get delivered to {s}?", "What food is delivered to {s} each week?"),
     ),
     "auto_reply": predicate(
         "PREFERENCE", "taste",
         "'back tomorrow'|'please write instead'|'ask a colleague'|'out of range'|'gone quiet'|'leave a note'",
         ("Callers of {s} hear the message {v}.", "The automatic answer on the line of {s} says {v}."),
-        ("What recording plays when {s} does not pick up?", "With what words is a caller of {s} put off?"),
+        ("What automatic message do callers get from {s}?", "What does the answering machine of {s} say?"),
     ),
     "price_alert": predicate(
         "PREFERENCE", "taste",
@@ -92,50 +94,50 @@ LIFE: dict[str, Predicate] = {
     ),
     # --- RELATIONSHIP -------------------------------------------------------------------------------
     "partner": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{v} is the partner of {s}.", "{s} and {v} are a couple."),
-        ("With whom is {s} in a romantic relationship?", "Who is married to or dating {s}?"),
+        ("Who is the spouse or partner {s} loves?", "Who is married to or dating {s}?"),
         past="With whom has {s} been together, in order?",
     ),
     "manager": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{s} reports to {v} at work.", "The manager of {s} is {v}."),
-        ("Who is the boss of {s}?", "Which superior must approve the leave of {s}?"),
+        ("Who is the boss of {s}?", "Which manager must approve the leave of {s}?"),
         past="Who has been the boss of {s}, one after another?",
     ),
     "assistant": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{v} keeps the diary of {s}.", "Appointments of {s} are arranged by {v}."),
-        ("Whom do I ask for a slot in the calendar of {s}?", "Who does the secretarial work for {s}?"),
+        ("Who manages the appointments calendar for {s}?", "Who arranges meetings for {s}?"),
     ),
     "emergency": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("In an emergency, {v} should be told about {s}.", "The emergency contact of {s} is {v}."),
         ("Whom must a hospital notify if {s} has an accident?", "Who is to be alerted when {s} is hurt?"),
     ),
     "flatmate": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{s} shares a flat with {v}.", "{v} is the flatmate of {s}."),
-        ("Who lives under one roof with {s}?", "With which person does {s} split the rent?"),
+        ("Who is sharing the flat with {s}?", "Who are the flatmates {s} lives with?"),
     ),
     "landlord": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{s} rents from {v}.", "The landlord of {s} is {v}."),
-        ("Who owns the flat that {s} occupies?", "To whom is rent due from {s}?"),
+        ("Who is the owner of the flat that {s} rents?", "To whom is rent due from {s}?"),
     ),
     "dog_sitter": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{v} looks after the dog of {s}.", "The dog of {s} stays with {v} during absences."),
         ("Who takes care of pets when {s} is away?", "Which person walks the animal {s} has?"),
     ),
     "keys": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{v} has the spare keys of {s}.", "The spare keys of {s} are with {v}."),
-        ("Who can open the door if {s} is locked out?", "Who holds a second set of keys to the home of {s}?"),
+        ("Who can let {s} in with spare keys?", "Who holds a second set of keys to the home of {s}?"),
         past="Who has held a second set for {s}, from first to last?",
     ),
     "friend": predicate(
-        "RELATIONSHIP", "tie", "",
+        "RELATIONSHIP", "tie", _PEOPLE,
         ("{s} is good friends with {v}.", "{v} belongs to the close friends of {s}."),
         ("Who are the dearest pals {s} has?", "Which people would {s} invite to a party?"),
         many=True,
@@ -157,7 +159,7 @@ LIFE: dict[str, Predicate] = {
         "WORKING_CONTEXT", "task",
         "ticket 8841|ticket 2090|ticket 5127|ticket 6633|ticket 3458|ticket 7716|ticket 1902",
         ("{s} is waiting for an answer on {v}.", "The open support case of {s} is {v}."),
-        ("Which complaint of {s} is still being handled?", "What case number was {s} given by support?"),
+        ("Which complaint by {s} is still being handled?", "What case number was {s} given by support?"),
     ),
     "reading": predicate(
         "WORKING_CONTEXT", "task",
@@ -177,7 +179,7 @@ LIFE: dict[str, Predicate] = {
         "COMMITMENT", "plan",
         "the front desk|the night shift|the choir rehearsals|the allotment|the youth team|the newsletter",
         ("{s} has promised to look after {v}.", "{s} stands in at {v}."),
-        ("What duty has {s} taken over for now?", "For what is {s} filling in?"),
+        ("What has {s} promised to do?", "Where is {s} standing in for somebody?"),
         dated=("{s} has promised to look after {v} until {e}.", "{s} stands in at {v} through {e}."),
     ),
     "trial": predicate(

@@ -18,7 +18,7 @@ SIZES = ("smoke", "default", "large:1000")
 
 
 def scenarios() -> list[Any]:
-    """The six scenarios, through their entry points."""
+    """Our own scenarios, through their entry points."""
     found = sorted(entry_points(group="memrot.scenarios"), key=lambda entry: entry.name)
     return [entry.load() for entry in found if entry.value.startswith("memrot_scenarios.")]
 

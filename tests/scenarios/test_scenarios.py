@@ -29,6 +29,12 @@ PROVOKED = {
     "project/requirement-drop": {"abstention", "forgetting", "stated_end"},
     "project/boundary-shift": {"cascade"},
     "project/unannounced": {"unannounced"},
+    "person/move": {"revision", "cascade", "history"},
+    "person/circle": {"revision", "cascade", "contradiction", "late_arrival", "future_start"},
+    "person/change-of-mind": {"flip_flop", "history"},
+    "person/dropped-diet": {"abstention", "forgetting", "cascade", "stated_end"},
+    "person/job-left": {"cascade"},
+    "person/silent-move": {"unannounced"},
 }
 OPPOSITE = {
     "project/service-rewrite": {"preservation", "over_propagation"},
@@ -37,6 +43,12 @@ OPPOSITE = {
     "project/requirement-drop": {"preservation"},
     "project/boundary-shift": {"preservation", "over_propagation"},
     "project/unannounced": {"preservation", "over_forgetting"},
+    "person/move": {"preservation", "over_propagation"},
+    "person/circle": {"preservation", "sets"},
+    "person/change-of-mind": {"preservation"},
+    "person/dropped-diet": {"preservation"},
+    "person/job-left": {"preservation", "over_propagation"},
+    "person/silent-move": {"preservation", "over_forgetting"},
 }
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.id)
@@ -47,7 +59,7 @@ def change_points(timeline: Timeline) -> int:
     return sum(any(isinstance(event, CHANGES) for event in stage.events) for stage in timeline.stages)
 
 
-def test_the_six_are_found_by_name() -> None:
+def test_every_scenario_is_found_by_name() -> None:
     assert set(SCENARIOS) == set(PROVOKED)
 
 
