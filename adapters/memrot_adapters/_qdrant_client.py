@@ -21,20 +21,20 @@ CHUNK = 500
 """Points a call: a server refuses bodies above 32 MB."""
 
 
-def open_store(place: Place, options: Mapping[str, str]) -> QdrantClient:
+def open_store(place: Place, options: Mapping[str, str]) -> Collection:
     qdrant = backend("qdrant_client", "qdrant")
     if "memory" in options:
-        return QdrantClient(qdrant, qdrant.QdrantClient(":memory:"), place, in_memory=True)
+        return Collection(qdrant, qdrant.QdrantClient(":memory:"), place, in_memory=True)
     url = address(URL, "Qdrant")
     try:
         client = qdrant.QdrantClient(url=url, api_key=os.environ.get(API_KEY), check_compatibility=False)
         client.get_collections()
     except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
         raise Unavailable(f"the Qdrant server at {URL} gives {type(error).__name__}") from None
-    return QdrantClient(qdrant, client, place, in_memory=False)
+    return Collection(qdrant, client, place, in_memory=False)
 
 
-class QdrantClient:
+class Collection:
     def __init__(self, qdrant: Any, client: Any, place: Place, *, in_memory: bool) -> None:
         self.info = Info(
             name="qdrant",

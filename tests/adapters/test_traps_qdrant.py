@@ -58,7 +58,7 @@ def test_fields_are_indexed_once_they_are_filtered_by(tmp_path: Path) -> None:
 def test_url_path_is_marked_unverified_and_the_imitation_for_tests(tmp_path: Path) -> None:
     """No server can be had on the registries; the same class runs against the client's own imitation."""
     store = qdrant.open_store(Place(PLACE, tmp_path, DIM, 10), {"memory": ""})
-    assert isinstance(store, _qdrant_client.QdrantClient)
+    assert isinstance(store, _qdrant_client.Collection)
     assert (store.info.note, store.info.persists) == ("tests only", False)
     store.drop()
 
