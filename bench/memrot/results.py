@@ -9,10 +9,12 @@ by a kill, counts for nothing.
 from __future__ import annotations
 
 import fcntl
+import gzip
 import hashlib
 import os
 import platform
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +34,11 @@ from memrot.timeline import Timeline
 FORMAT = 1
 SCORING = 1
 """Moves when scoring changes a number; scores of another one are derived again."""
+
+
+def published_scores(scoring: int) -> str:
+    """The name of a release's scores: those of two scorings stand side by side."""
+    return f"scores-{scoring}.jsonl.gz"
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -130,13 +137,18 @@ class RunFolder:
         return seen
 
     def known(self) -> dict[str, Scored]:
-        """Cell name -> what ``scores.jsonl`` holds; lines that cannot be used are left out."""
+        """Cell name -> what is kept of its scores; lines that cannot be used are left out."""
         known = {}
+        published = self.path / published_scores(SCORING)
         try:
-            lines = (self.path / "scores.jsonl").read_bytes().splitlines()
-        except OSError:
+            kept = (
+                gzip.decompress(published.read_bytes())
+                if published.exists()
+                else (self.path / "scores.jsonl").read_bytes()
+            )
+        except (OSError, EOFError, zlib.error):
             return {}
-        for line in lines:
+        for line in kept.splitlines():
             try:
                 scored = msgspec.json.decode(line, type=Scored)
             except (msgspec.DecodeError, UnicodeDecodeError):
@@ -282,6 +294,21 @@ def newest_incomplete(results: Path, settings: Settings) -> RunFolder | None:
         if manifest.settings == settings and not folder.complete():
             return folder
     return None
+
+
+def newest_complete(results: Path) -> RunFolder:
+    """The run that finished last of those directly below ``results``; raises BadInput where none did."""
+    finished: list[tuple[str, Path]] = []
+    for path in results.glob("*/manifest.json"):
+        folder = RunFolder(path.parent)
+        try:
+            if folder.complete():
+                finished.append((folder.manifest().finished or "", folder.path))
+        except BadInput:
+            continue  # another version's, or damaged: not one to show
+    if not finished:
+        raise BadInput("no finished run here: name the folder of one", file=str(results))
+    return RunFolder(max(finished)[1])
 
 
 def difference(asked: Settings, there: Settings) -> str | None:

@@ -12,6 +12,7 @@ from memrot.cli import exits
 from memrot.cli.adapters import adapters
 from memrot.cli.exam import scenarios, timeline
 from memrot.cli.run import run
+from memrot.cli.publish import cite, publish, verify
 from memrot.cli.show import diagnose, explain, leaderboard, score
 from memrot.errors import BadInput, Unavailable
 from memrot.redact import redacted
@@ -31,6 +32,9 @@ app.command("diagnose")(diagnose)
 app.command("explain")(explain)
 app.command("score")(score)
 app.command("adapters")(adapters)
+app.command("publish")(publish)
+app.command("verify", epilog=exits.HELP)(verify)
+app.command("cite")(cite)
 app.command("scenarios")(scenarios)
 app.add_typer(timeline, name="timeline")
 

@@ -9,6 +9,6 @@ BROKEN_EXAM = 3
 MISSING = 4
 INTERRUPTED = 130
 
-HELP = """Exit codes: 0 all well; 1 a --fail-under was not met; 2 the input cannot be used; 3 the exam is
-broken (a control did not score what it must); 4 something asked for is missing or failed; 130
-interrupted."""
+HELP = """Exit codes: 0 all well; 1 a --fail-under was not met, a --fail-on was, or a folder does not
+verify; 2 the input cannot be used; 3 the exam is broken (a control did not score what it must); 4
+something asked for is missing or failed; 130 interrupted."""

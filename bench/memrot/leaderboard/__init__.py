@@ -15,12 +15,14 @@ from memrot.leaderboard.breakdown import By, broken_down
 from memrot.leaderboard.rows import Leaderboard, comparable, encoded, grouped, row
 from memrot.leaderboard.tables import Format, markdown, render
 from memrot.observations import TimelineId
-from memrot.results import SCORING, Manifest, RunFolder, Scored
+from memrot.results import SCORING, Manifest, RunFolder, Scored, Settings
 from memrot.score import Scores
 from memrot.stats import ranks
 from memrot.truth import GroundTruth, leaking_probes
 
-__all__ = ["Board", "By", "Format", "broken_down", "of", "render", "scores_by_row", "write"]
+__all__ = [
+    "Board", "By", "Format", "broken_down", "files", "of", "of_cells", "render", "scores_by_row", "write",
+]  # fmt: skip
 
 
 class Board(Struct, frozen=True, kw_only=True):
@@ -45,9 +47,14 @@ def of(*folders: RunFolder) -> Board:
     for folder in folders:
         for scored in folder.scored():
             cells.setdefault(scored.cell.name, scored)
-    rows = grouped(list(cells.values()))
+    return of_cells(folders[0], settings, list(cells.values()))
+
+
+def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> Board:
+    """The leaderboard of scored cells; the folder holds the timelines that were sat."""
+    rows = grouped(cells)
     places = {label: rank for group in comparable(rows) for label, rank in ranks(group).items()}
-    broken, leaking = _controlled(folders[0], list(cells.values()), settings.timelines)
+    broken, leaking = _controlled(folder, cells, settings.timelines)
     return Board(
         table=Leaderboard(
             suite=settings.terms.suite,
@@ -65,9 +72,14 @@ def of(*folders: RunFolder) -> Board:
 
 
 def write(folder: RunFolder, board: Board) -> None:
-    """Keep ``leaderboard.json`` and ``LEADERBOARD.md`` in a run's folder."""
-    folder.write_text("leaderboard.json", encoded(board.table))
-    folder.write_text("LEADERBOARD.md", markdown(board))
+    """Keep a leaderboard in a run's folder."""
+    for name, text in files(board).items():
+        folder.write_text(name, text)
+
+
+def files(board: Board) -> dict[str, str]:
+    """Name -> text of what is kept of a leaderboard."""
+    return {"leaderboard.json": encoded(board.table), "LEADERBOARD.md": markdown(board)}
 
 
 def scores_by_row(cells: Sequence[Scored]) -> dict[str, list[Scores]]:
