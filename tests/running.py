@@ -59,6 +59,44 @@ def open_dying(place, options):
 def open_missing(place, options):
     import a_backend_that_is_not_there
 
+class Newest:  # a whole memory: the newest facts, kept in a file, whatever the question
+    def __init__(self, place, embedder):
+        from memrot.memory import Capability, Info
+        self.info = Info(
+            name="faulty/newest", backend="file", version="1",
+            capabilities={"history": Capability("never", "a file of ids")},
+        )
+        self.embedder, self.file = embedder, place.folder / "ids"
+        place.folder.mkdir(parents=True, exist_ok=True)
+        self.ids = self.file.read_text().split() if self.file.exists() else []
+
+    def apply(self, events, at):
+        from memrot.model import introduces
+        self.ids += [fact.id for event in events if (fact := introduces(event))]
+        self.file.write_text(" ".join(self.ids))
+
+    def answer(self, questions, at):
+        from memrot.model import Answer, Hit
+        asked = [question.text for question in questions]
+        assert self.embedder.embed(asked).shape == (len(asked), self.embedder.dim)
+        return [Answer(tuple(Hit(id_, 0.5) for id_ in self.ids[:-question.k - 1:-1])) for question in questions]
+
+    def peek(self, missed, at):
+        return ["outranked"] * len(missed)
+
+    def drop(self):
+        self.file.unlink(missing_ok=True)
+
+    def close(self):
+        pass
+
+def open_newest(place, options, embedder):
+    return Newest(place, embedder)
+
+def open_by_wall_clock(place, options, embedder):
+    from memrot.errors import Unsupported
+    raise Unsupported("wall clock")
+
 def open_stillborn(place, options):
     dies()
 
@@ -73,6 +111,10 @@ dying = faulty:open_dying
 missing = faulty:open_missing
 stillborn = faulty:open_stillborn
 unreachable = faulty:open_unreachable
+
+[memrot.memories]
+faulty/newest = faulty:open_newest
+faulty/wall = faulty:open_by_wall_clock
 """
 
 

@@ -40,6 +40,8 @@ def test_round_trip(stack: StackName) -> None:
         ("redis[mode=plain]+all", "redis[mode=plain]+all"),
         ("qdrant[server]", "qdrant[server]"),
         ("x[b,a=1]+ttl[x0.5]", "x[a=1,b]+ttl[x0.5]"),
+        ("redis/native", "redis/native"),
+        ("redis/native[server]", "redis/native[server]"),
     ],
 )
 def test_one_stack_has_one_name(text: str, canonical: str) -> None:
@@ -56,7 +58,7 @@ def test_all_is_three_layers() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "+", "chroma+", "+all", "chroma[", "chroma[]", "chroma[a=]", "chroma[a,a]", "Chroma", "a b", "a+ttl+ttl[hard]",
+    ["", "+", "a/", "/a", "a/b/c", "chroma+ttl/hard", "chroma+", "+all", "chroma[", "chroma[]", "chroma[a=]", "chroma[a,a]", "Chroma", "a b", "a+ttl+ttl[hard]",
      "a+all+ttl", "a[x]]", "a[b=c d]"],
 )  # fmt: skip
 def test_refused(text: str) -> None:

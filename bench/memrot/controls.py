@@ -70,6 +70,9 @@ class Control:
     def peek(self, missed: Sequence[tuple[Question, str]], at: Instant) -> Sequence[PeekCause]:
         return ["deleted"] * len(missed)
 
+    def drop(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

@@ -1,13 +1,14 @@
 """What an examinee implements: a whole ``MemoryService``, or only a vector ``Store``.
 
-A memory product implements ``MemoryService`` directly. A vector store implements ``Store``; the
-stack (``stack.py``) adds the ledger and the layers and makes a ``MemoryService`` of it. Time is
-always an argument: neither ever reads a clock.
+A memory product implements ``MemoryService`` directly, and an entry point of the group
+``memrot.memories`` names what opens it (``OpenMemory``). A vector store implements ``Store``; an entry
+point of ``memrot.adapters`` opens it, and the stack (``stack.py``) adds the ledger and the layers and
+makes a ``MemoryService`` of it. Time is always an argument: neither ever reads a clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -25,6 +26,21 @@ Fields: TypeAlias = Mapping[str, int | str]
 
 Op: TypeAlias = Literal["gt", "le", "eq"]
 Clock: TypeAlias = Literal["argument", "moved", "wall"]
+"""By which clock a memory ages: the instants it is given, one that the harness moves for real, or the
+machine's, with which no timeline can be replayed."""
+
+How: TypeAlias = Literal["native", "layered", "wall-clock", "emulated", "not_yet", "never"]
+"""The backend does it by itself; memrot's layers do; it does, by the machine's clock only; the adapter
+does, with more than one call of the backend's; the adapter does not use it yet; the backend cannot."""
+
+TTL_DAYS: Mapping[str, float] = {
+    "OWNERSHIP": 30, "TECH": 120, "DECISION": 365, "REQUIREMENT": 545,
+    "SLOW_ATTRIBUTE": 180, "PREFERENCE": 120, "RELATIONSHIP": 150, "WORKING_CONTEXT": 30, "EPISODE": 90,
+    "SESSION": 0.5,
+}  # fmt: skip
+"""Default lifetimes by domain, of the project world and of the person world, chosen apart from the
+staleness windows; a domain that is not listed never expires. What expires by a backend's own means
+uses them too, so that rows differ in how a fact expires and not in when."""
 
 
 class Clause(Struct, frozen=True):
@@ -37,6 +53,27 @@ class Clause(Struct, frozen=True):
 
 Where: TypeAlias = Sequence[Clause]
 """Conditions that must all hold; empty: no condition."""
+
+
+class Capability(Struct, frozen=True):
+    """How something is done, and why so: a reason, a measurement or an upstream link."""
+
+    how: How
+    why: str = ""
+
+
+CAPABILITIES: Mapping[str, str] = {
+    "filter": "conditions on metadata, run beside the search",
+    "expiry": "a fact goes when its time is up",
+    "overwrite": "a revision takes the place of what it revises",
+    "invalidate": "a fact that was taken back goes",
+    "cascade": "what stood on a fact that ended goes with it",
+    "late_arrival": "an older fact that is told late does not displace a newer one",
+    "as_of": "what held at an instant of the past",
+    "history": "all that was ever told of a key",
+}
+"""What a memory of changing facts can be asked to do, in the order of the tables. An adapter may
+name further ones."""
 
 
 class Info(Struct, frozen=True, kw_only=True):
@@ -57,6 +94,8 @@ class Info(Struct, frozen=True, kw_only=True):
     """Whether a store opened again in the same place finds its records."""
     note: str = ""
     """What a reader of the leaderboard must know, e.g. ``infer=False``."""
+    capabilities: Mapping[str, Capability] = {}
+    """By a name of ``CAPABILITIES``, or one of the product's own. What is not named is not declared."""
 
 
 class Record(Struct, frozen=True):
@@ -134,7 +173,13 @@ class Memory(Protocol):
 
 
 class MemoryService(Memory, Protocol):
-    """What a run examines; any memory product can implement it directly."""
+    """What a run examines; any memory product can implement it directly.
+
+    ``apply`` and ``answer`` are called in turn, with instants that never go back. A memory that ends
+    (``close``) may be opened again in the same place, and must then know what it knew. It raises
+    ``Unsupported`` for what it cannot do at all, and answers ``Answer(unsupported=reason)`` to a question
+    of a mode that it cannot serve. Whatever else it raises is an error of its row.
+    """
 
     info: Info
 
@@ -143,6 +188,38 @@ class MemoryService(Memory, Protocol):
         order. For diagnosis, outside the measured path."""
         ...
 
-    def close(self) -> None:
-        """Release every resource. Idempotent; what was stored stays."""
+    def drop(self) -> None:
+        """Remove what was stored, in this namespace and nowhere else; nothing is asked afterwards."""
         ...
+
+    def close(self) -> None:
+        """Release every resource. Idempotent, also after ``drop``; what was stored stays."""
+        ...
+
+
+class Embedder(Protocol):
+    """A pure function from sentences to unit vectors; a run gives all its stacks the same one."""
+
+    name: str
+    fingerprint: str
+    """Changes whenever any vector could; 16 hex digits."""
+    dim: int
+    lexical: bool
+    """True for embedders that only compare characters: fit for tests, never published."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (len(texts), dim); rows of unit length."""
+        ...
+
+
+OpenMemory: TypeAlias = Callable[[Place, Mapping[str, str], Embedder], MemoryService]
+"""What an entry point of ``memrot.memories`` names: ``open_memory(place, options, embedder)``.
+
+``place`` is the memory's own, ``options`` are the bracketed ones of the stack's name. ``embedder`` is
+the run's: every text and question of the timeline is known to it already, so that no call waits (but
+to see what a memory is, one is opened, and dropped, before anything is embedded: embed when told); a
+product that embeds by itself leaves it alone and says ``embeds``. A memory takes no layers, and its
+name may have a family: ``redis/native`` is installed with the extra ``redis``. It raises
+``Unavailable`` where the backend is not installed or not reachable, ``Unsupported`` where the row
+cannot be measured at all.
+"""

@@ -1,6 +1,7 @@
 """The one grammar of stack names: an adapter, its options, and layers over it.
 
     chroma    chroma+overwrite    qdrant+ttl[hard]+supersession    redis[mode=plain]+all    qdrant[server]
+    redis/native
 
 A name is canonical when written: options sorted, layers in the order of ``LAYERS``, and the three
 soft layers together as ``all``. So one stack has one name, and a name says the same on every
@@ -29,7 +30,9 @@ is left out of a name."""
 
 _WORD = r"[a-z0-9][a-z0-9_.-]*"
 _OPTION = rf"{_WORD}(?:=[A-Za-z0-9_.-]+)?"
-_PART = re.compile(rf"({_WORD})(?:\[({_OPTION}(?:,{_OPTION})*)\])?")
+_OPTIONS = rf"(?:\[({_OPTION}(?:,{_OPTION})*)\])?"
+_ADAPTER = re.compile(rf"({_WORD}(?:/{_WORD})?){_OPTIONS}")
+_LAYER = re.compile(rf"({_WORD}){_OPTIONS}")
 _ADDRESS = re.compile(r"://|@|:\d")
 
 
@@ -58,6 +61,11 @@ class StackName(Struct, frozen=True, order=True):
     def adapter_options(self) -> dict[str, str]:
         """What the adapter is opened with."""
         return {option: value for option, value in self.options if option not in STACK_OPTIONS}
+
+    @property
+    def opened(self) -> StackName:
+        """What is opened: the adapter with its own options."""
+        return StackName.of(self.adapter, options=self.adapter_options)
 
     def option(self, name: str) -> str:
         """The value of one of ``STACK_OPTIONS``."""
@@ -89,8 +97,9 @@ def parse(text: str) -> StackName:
             "an address or a secret must not stand in a stack's name: write for example qdrant[server] "
             "and set MEMROT_QDRANT_URL"
         )
-    parts = [_part(part, text) for part in text.split("+")]
-    (adapter, options), layers = parts[0], parts[1:]
+    first, *others = text.split("+")
+    adapter, options = _part(_ADAPTER, first, text)
+    layers = [_part(_LAYER, other, text) for other in others]
     name = StackName.of(adapter, (_spelled(*layer) for layer in layers), options)
     plain = [layer.partition("[")[0] for layer in name.layers]
     if twice := {layer for layer in plain if plain.count(layer) > 1}:
@@ -98,8 +107,8 @@ def parse(text: str) -> StackName:
     return name
 
 
-def _part(part: str, text: str) -> tuple[str, dict[str, str]]:
-    match = _PART.fullmatch(part)
+def _part(pattern: re.Pattern[str], part: str, text: str) -> tuple[str, dict[str, str]]:
+    match = pattern.fullmatch(part)
     if match is None:
         raise BadInput(
             f"stack {text!r}: expected NAME or NAME[OPTION,...] between the plus signs, got {part!r} "

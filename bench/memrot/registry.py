@@ -1,4 +1,4 @@
-"""What is installed: adapters, scenarios and embedders, found by entry point and loaded when used.
+"""What is installed: adapters, memories, scenarios and embedders, found by entry point, loaded when used.
 
 Any package can add some; naming them imports nothing. Two packages that claim one name are an
 error, since a leaderboard would not say which of them it measured. What cannot be loaded says
@@ -17,14 +17,18 @@ from typing import Literal, Protocol, TypeAlias, cast
 
 from memrot.embed.base import Embedder
 from memrot.errors import BadInput, Unavailable
-from memrot.memory import Place, Store
+from memrot.memory import MemoryService, OpenMemory, Place, Store
 from memrot.timeline import Timeline
 
-Kind: TypeAlias = Literal["adapters", "scenarios", "embedders"]
+Kind: TypeAlias = Literal["adapters", "memories", "scenarios", "embedders"]
 OpenStore: TypeAlias = Callable[[Place, Mapping[str, str]], Store]
 
 SHORT = "project/"
 """The world whose scenarios may be named without it."""
+
+_ONE: Mapping[Kind, str] = {
+    "adapters": "adapter", "memories": "memory", "scenarios": "scenario", "embedders": "embedder"
+}  # fmt: skip
 
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 _PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
@@ -49,8 +53,32 @@ def find(kind: Kind, name: str) -> EntryPoint:
     """One entry point; raises BadInput that lists the known names."""
     known = found(kind)
     if name not in known:
-        raise BadInput(f"unknown {kind[:-1]} {name!r}: expected one of {', '.join(known)}")
+        raise BadInput(f"unknown {_ONE[kind]} {name!r}: expected one of {', '.join(known)}")
     return known[name]
+
+
+def examinees() -> Mapping[str, EntryPoint]:
+    """Whatever a stack's name may begin with, adapters and memories, sorted by name.
+
+    Raises BadInput where one name is claimed twice.
+    """
+    stores, memories = found("adapters"), found("memories")
+    if both := stores.keys() & memories.keys():
+        raise BadInput(f"{min(both)!r} is claimed as an adapter and as a memory; uninstall one")
+    return dict(sorted({**stores, **memories}.items()))
+
+
+def examinee(name: str) -> EntryPoint:
+    """An adapter or a memory; raises BadInput that lists the known names."""
+    known = examinees()
+    if name not in known:
+        raise BadInput(f"unknown adapter {name!r}: expected one of {', '.join(known)}")
+    return known[name]
+
+
+def is_memory(name: str) -> bool:
+    """Whether a name is of a whole memory, which takes no layers."""
+    return name in found("memories")
 
 
 def adapter(name: str) -> OpenStore:
@@ -65,6 +93,20 @@ def adapter(name: str) -> OpenStore:
     def opened(place: Place, options: Mapping[str, str]) -> Store:
         try:
             return open_store(place, options)
+        except ImportError as error:
+            raise Unavailable(advice(point, error)) from None
+
+    return opened
+
+
+def memory(name: str) -> OpenMemory:
+    """The function that opens a memory; raises Unavailable as ``adapter`` does."""
+    point = find("memories", name)
+    open_memory = cast(OpenMemory, _loaded(point))
+
+    def opened(place: Place, options: Mapping[str, str], embedder: Embedder) -> MemoryService:
+        try:
+            return open_memory(place, options, embedder)
         except ImportError as error:
             raise Unavailable(advice(point, error)) from None
 
@@ -86,22 +128,22 @@ def scenario_id(name: str) -> str:
 
 
 def packages(name: str) -> Mapping[str, str | None]:
-    """The packages that an adapter needs -> their installed versions (None: not installed)."""
-    point = find("adapters", name)
+    """The packages that an examinee needs -> their installed versions (None: not installed)."""
+    point = examinee(name)
     if point.dist is None:
         return {}
     ours = point.dist.name == "memrot"
     needs = set() if ours else {point.dist.name}
     for requirement in point.dist.requires or ():
         extra = _EXTRA.search(requirement)
-        if extra[1] == name if extra else not ours:
+        if extra[1] == _family(name) if extra else not ours:
             needs.add(_PACKAGE.match(requirement)[0])  # type: ignore[index]  # metadata always begins with a name
     return {package: _version(package) for package in sorted(needs - {"memrot"})}
 
 
 def about(name: str) -> str:
-    """What an adapter's module says of itself, then its ``NOTES``; the backend is not imported."""
-    point = find("adapters", name)
+    """What an examinee's module says of itself, then its ``NOTES``; the backend is not imported."""
+    point = examinee(name)
     try:
         module = importlib.import_module(point.module)
     except ImportError as error:
@@ -111,15 +153,16 @@ def about(name: str) -> str:
 
 
 def installed(name: str) -> bool:
-    """Whether an adapter's packages are there; nothing is imported."""
-    module = find("adapters", name).module.partition(".")[0]
+    """Whether an examinee's packages are there; nothing is imported."""
+    module = examinee(name).module.partition(".")[0]
     return importlib.util.find_spec(module) is not None and None not in packages(name).values()
 
 
 def advice(point: EntryPoint, error: Exception | None = None) -> str:
     """What to do about an entry point that cannot be loaded."""
-    if point.dist is not None and point.name in (point.dist.metadata.get_all("Provides-Extra") or ()):
-        return f"pip install '{point.dist.name}[{point.name}]'"
+    extra = _family(point.name)
+    if point.dist is not None and extra in (point.dist.metadata.get_all("Provides-Extra") or ()):
+        return f"pip install '{point.dist.name}[{extra}]'"
     owner = point.dist.name if point.dist is not None else point.module
     return f"{owner} cannot be loaded: {error}" if error else f"pip install {owner}"
 
@@ -131,9 +174,14 @@ def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
         if other.value != point.value:
             owners = sorted(_owner(claim.dist) for claim in (other, point))
             raise BadInput(
-                f"two packages claim the {kind[:-1]} {point.name!r}: {' and '.join(owners)}; uninstall one"
+                f"two packages claim the {_ONE[kind]} {point.name!r}: {' and '.join(owners)}; uninstall one"
             )
     return dict(sorted(known.items()))
+
+
+def _family(name: str) -> str:
+    """What a row of a product's own is installed with: ``redis`` of ``redis/native``."""
+    return name.partition("/")[0]
 
 
 def _owner(dist: Distribution | None) -> str:

@@ -7,26 +7,15 @@ batch shapes, and mostly between processors, are rounded away. Rows are of unit 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memrot.memory import Embedder
+
+__all__ = ["GRID", "Embedder", "fingerprint", "unit_rows"]
+
 GRID = 2.0**20
-
-
-class Embedder(Protocol):
-    name: str
-    fingerprint: str
-    """Changes whenever any vector could; 16 hex digits."""
-    dim: int
-    lexical: bool
-    """True for embedders that only compare characters: fit for tests, never published."""
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Shape (len(texts), dim); rows of unit length."""
-        ...
 
 
 def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -16,7 +16,8 @@ from memrot.layers.recency import Recency
 from memrot.layers.retention import Retention
 from memrot.layers.succession import Succession
 from memrot.layers.supersession import Supersession
-from memrot.layers.ttl import TTL_DAYS, Ttl
+from memrot.layers.ttl import Ttl
+from memrot.memory import TTL_DAYS
 
 ALL = ("ttl", "supersession", "propagation")
 """What ``all`` stands for."""

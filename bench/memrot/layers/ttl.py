@@ -12,16 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memrot.layers.base import BANDS, Edit, Entry, Layer, Patch, View
-from memrot.memory import Clause
+from memrot.memory import TTL_DAYS, Clause
 from memrot.model import DAY, ChangeEvent, FactConfirmed, Instant, Mark, Question
-
-TTL_DAYS: Mapping[str, float] = {
-    "OWNERSHIP": 30, "TECH": 120, "DECISION": 365, "REQUIREMENT": 545,
-    "SLOW_ATTRIBUTE": 180, "PREFERENCE": 120, "RELATIONSHIP": 150, "WORKING_CONTEXT": 30, "EPISODE": 90,
-    "SESSION": 0.5,
-}  # fmt: skip
-"""Default lifetimes by domain, of the project world and of the person world, chosen apart from the
-staleness windows; a domain that is not listed never expires."""
 
 SOFT_FACTOR = 0.5
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tabulate import tabulate
 
 from memrot.cells import stack_name
-from memrot.layers.ttl import TTL_DAYS
 from memrot.leaderboard.rows import METRICS, Estimate, Row, encoded
+from memrot.memory import TTL_DAYS
 from memrot.names import StackName
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from memrot.cells import Cell, Kind, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.base import Embedder
 from memrot.embed.cache import Cache, Recalled
-from memrot.errors import BadInput, Unavailable
+from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.memory import Info
 from memrot.names import StackName
 from memrot.observations import Outcome, StackId
@@ -93,7 +93,7 @@ class _Run:
 
     def go(self, embedder: Embedder) -> None:
         began = time.monotonic()
-        stacks, failures = self._identified(embedder.dim)
+        stacks, failures = self._identified(embedder)
         if self.request.fresh:
             self.folder.clear()
         tidy(self.folder)
@@ -121,11 +121,13 @@ class _Run:
         took = round(manifest.wall_s + time.monotonic() - began, 1)
         self.folder.write_manifest(structs.replace(manifest, finished=_now(), wall_s=took))
 
-    def _identified(self, dim: int) -> tuple[list[StackId], dict[StackName, Failure]]:
+    def _identified(self, embedder: Embedder) -> tuple[list[StackId], dict[StackName, Failure]]:
         """What each backend says of itself, and which cannot be measured and why."""
-        bases = list(dict.fromkeys(map(_base, self.plan.stacks)))
+        with Cache() as cache:
+            recalled = Recalled.of(embedder, cache)
+        bases = list(dict.fromkeys(stack.opened for stack in self.plan.stacks))
         tasks = [
-            (base.adapter, base.adapter_options, self.scratch / f"inspect{place}", dim, _INSPECTION_S)
+            (base.adapter, base.adapter_options, self.scratch / f"inspect{place}", recalled, _INSPECTION_S)
             for place, base in enumerate(bases)
         ]
         found: dict[StackName, object] = {}
@@ -136,13 +138,15 @@ class _Run:
         failures: dict[StackName, Failure] = {}
         for stack in self.plan.stacks:
             identity = StackId(adapter=stack.adapter, options=dict(stack.options), layers=stack.layers)
-            match found[_base(stack)]:
+            match found[stack.opened]:
                 case Info() as info:
                     identity = described(identity, info)
                 case BadInput() as error:
                     raise error
                 case Unavailable() as error:
                     failures[stack] = ("unavailable", str(error))
+                case Unsupported() as error:
+                    failures[stack] = ("unsupported", str(error))
                 case error:
                     failures[stack] = ("errored", f"cannot be opened: {error}")
             stacks.append(identity)
@@ -277,11 +281,6 @@ class _Run:
         scored = unscored(cell, seen, path)
         self.folder.append(encode(scored))
         return scored
-
-
-def _base(stack: StackName) -> StackName:
-    """What is opened: the adapter with its own options."""
-    return StackName.of(stack.adapter, options=stack.adapter_options)
 
 
 def _now() -> str:

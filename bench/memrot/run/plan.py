@@ -110,7 +110,12 @@ def _stacks(spelled: Sequence[str]) -> tuple[StackName, ...]:
     for stack in stacks:
         if stack.adapter in CONTROLS:
             raise BadInput(f"{stack.adapter!r} is a control: it is in every run and takes no layers")
-        registry.find("adapters", stack.adapter)
+        registry.examinee(stack.adapter)
+        if registry.is_memory(stack.adapter) and stack != stack.opened:
+            raise BadInput(
+                f"stack {str(stack)!r}: {stack.adapter} is a whole memory, which takes neither layers nor "
+                "options of a stack"
+            )
         layers.parse(stack.layers)
     return stacks
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from msgspec import Struct, structs
 
@@ -26,7 +26,7 @@ from memrot import layers, observations, registry
 from memrot.cells import Cell, Terms, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
-from memrot.errors import BadInput, Unavailable
+from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.evaluate import LifecycleEvaluator
 from memrot.memory import Info, MemoryService, Place, Store
 from memrot.model import EmbedderChanged, introduces, is_announced
@@ -38,6 +38,9 @@ from memrot.stack import Embedders, LayeredMemory, Swap
 from memrot.timeline import Timeline
 
 _ORPHAN_CHECK_S = 0.5
+
+Openers: TypeAlias = tuple[Callable[[], MemoryService], Callable[[], Store | MemoryService]]
+"""What opens the memory of a cell, and what opens only what there is to drop."""
 
 
 class Task(Struct, frozen=True, kw_only=True):
@@ -86,21 +89,28 @@ def start(parent: int, scratch: str) -> None:
 
 
 def inspect(
-    adapter: str, options: dict[str, str], folder: Path, dim: int, timeout: float
-) -> Info | Unavailable | str:
-    """What a backend says of itself, by opening an empty store; or why it cannot be opened."""
+    adapter: str, options: dict[str, str], folder: Path, embedder: Recalled, timeout: float
+) -> Info | Unavailable | Unsupported | str:
+    """What a backend says of itself, by opening it empty; or why it cannot be opened."""
     place = Place(
-        namespace=_namespace("inspect", folder.parent), folder=folder / "store", dim=dim, expected=1
+        namespace=_namespace("inspect", folder.parent),
+        folder=folder / "store",
+        dim=embedder.dim,
+        expected=1,
     )
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with Deadline(timeout, last_words(folder)):
-            store = registry.adapter(adapter)(place, options)
-            info = store.info
-            store.drop()
-            store.close()
-    except Unavailable as error:
-        return Unavailable(redacted(str(error)))
+            opened: Store | MemoryService
+            if registry.is_memory(adapter):
+                opened = registry.memory(adapter)(place, options, embedder)
+            else:
+                opened = registry.adapter(adapter)(place, options)
+            info = opened.info
+            opened.drop()
+            opened.close()
+    except (Unavailable, Unsupported) as error:
+        return type(error)(redacted(str(error)))
     except BadInput:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a backend raises is its outcome
@@ -164,19 +174,15 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
                 return _finished(
                     evaluator.observe(_watched(lambda: control(evaluator.timeline), deadline), head)
                 )
-            open_store = _store_opener(task, evaluator.timeline)
+            is_memory = registry.is_memory(task.cell.stack.adapter)
+            opener = _opened_memory if is_memory else _opened_stack
+            open_memory, open_bare = opener(task, evaluator.timeline)
             served = task.cell.stack.deployment == "server"
             if served:
-                _drop(open_store)  # what a killed run may have left on the server
-            exclusive = evaluator.timeline.header.exclusive
-            policies = layers.parse(task.cell.stack.layers, exclusive, _told(evaluator.timeline))
-            embedders = _embedders(task, evaluator.timeline)
-            swap = cast(Swap, stack_name(task.cell.stack).option("swap"))
-            seen = evaluator.observe(
-                _watched(lambda: LayeredMemory(open_store, policies, embedders, swap), deadline), head
-            )
+                _drop(open_bare)  # what a killed run may have left on the server
+            seen = evaluator.observe(_watched(open_memory, deadline), head)
             if served:
-                _drop(open_store)
+                _drop(open_bare)
             return _finished(seen)
     except Unavailable as error:
         return without_measuring(task.cell, task.terms, "unavailable", redacted(str(error)))
@@ -193,16 +199,36 @@ def _watched(open_memory: Callable[[], MemoryService], deadline: Deadline) -> Ca
     return lambda: Watched(open_memory, deadline)
 
 
-def _store_opener(task: Task, exam: Timeline) -> Callable[[], Store]:
+def _opened_stack(task: Task, exam: Timeline) -> Openers:
     open_store = registry.adapter(task.cell.stack.adapter)
-    place = Place(
+    place, name = _place(task, exam), stack_name(task.cell.stack)
+    policies = layers.parse(name.layers, exam.header.exclusive, _told(exam))
+    embedders = _embedders(task, exam)
+
+    def open_bare() -> Store:
+        return open_store(place, name.adapter_options)
+
+    return lambda: LayeredMemory(open_bare, policies, embedders, cast(Swap, name.option("swap"))), open_bare
+
+
+def _opened_memory(task: Task, exam: Timeline) -> Openers:
+    open_memory = registry.memory(task.cell.stack.adapter)
+    place, options = _place(task, exam), stack_name(task.cell.stack).adapter_options
+    embedder = _embedders(task, exam).current
+
+    def open_whole() -> MemoryService:
+        return open_memory(place, options, embedder)
+
+    return open_whole, open_whole
+
+
+def _place(task: Task, exam: Timeline) -> Place:
+    return Place(
         namespace=_namespace(task.cell.name, task.folder.parent),
         folder=task.folder / "store",
         dim=task.embedder.dim,
-        expected=sum(is_announced(event) and introduces(event) is not None for event in exam.events),
+        expected=_told(exam),
     )
-    options = stack_name(task.cell.stack).adapter_options
-    return lambda: open_store(place, options)
 
 
 def _told(exam: Timeline) -> int:
@@ -210,10 +236,10 @@ def _told(exam: Timeline) -> int:
     return sum(is_announced(event) and introduces(event) is not None for event in exam.events)
 
 
-def _drop(open_store: Callable[[], Store]) -> None:
-    store = open_store()
-    store.drop()
-    store.close()
+def _drop(open_bare: Callable[[], Store | MemoryService]) -> None:
+    left = open_bare()
+    left.drop()
+    left.close()
 
 
 def _finished(seen: Observations) -> Observations:
