@@ -10,6 +10,7 @@ import typer
 
 from memrot.cli import exits
 from memrot.cli.adapters import adapters
+from memrot.cli.bounds import bounds
 from memrot.cli.exam import scenarios, timeline
 from memrot.cli.run import run
 from memrot.cli.publish import cite, publish, verify
@@ -36,6 +37,7 @@ app.command("publish")(publish)
 app.command("verify", epilog=exits.HELP)(verify)
 app.command("cite")(cite)
 app.command("scenarios")(scenarios)
+app.command("bounds")(bounds)
 app.add_typer(timeline, name="timeline")
 
 
