@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import sqrt
+from statistics import NormalDist
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -31,6 +32,27 @@ class Interval(Struct, frozen=True):
     high: float | None
     p: float | None
     """Two-sided, of the mean being 0."""
+
+
+class Rate(Struct, frozen=True):
+    """``count`` of ``of``, with Wilson's 95% interval; all None where nothing was counted."""
+
+    count: int
+    of: int
+
+    @property
+    def value(self) -> float | None:
+        return self.count / self.of if self.of else None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        if not self.of:
+            return None
+        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+        share, weight = self.count / self.of, z * z / self.of
+        middle = (share + weight / 2) / (1 + weight)
+        half = z * sqrt(share * (1 - share) / self.of + weight / self.of / 4) / (1 + weight)
+        return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def interval(scenarios: Sequence[Sequence[float]]) -> Interval:
