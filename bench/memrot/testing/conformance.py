@@ -1,30 +1,23 @@
-"""What every ``Store`` promises, each promise a test; see the package's docstring for how to use it.
-
-A store that cannot keep one declares the difference: the test's name with the reason or an upstream
-link. Declared tests must fail. Standard tests can be neither removed nor replaced.
-"""
+"""What every ``Store`` promises, each promise a test; see the package's docstring for how to use it."""
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 from memrot.errors import BadInput
 from memrot.exact import Exact
-from memrot.memory import Clause, Fields, Op, Place, Query, Record, Store
+from memrot.memory import Clause, Fields, Op, Place, Record, Store
 from memrot.model import NEVER
 from memrot.postfilter import PostFilter
-from memrot.testing.comparing import check_hits, check_records, matches, sibling
+from memrot.testing.base import Suite
+from memrot.testing.comparing import check_hits, check_records, sibling
 from memrot.testing.corpus import DIM, questions, record, records, sentence, vector
 from memrot.testing.machine import check_any_history
-
-MOST_DIFFERENCES = 2
 
 STRANGE_IDS = (
     *(
@@ -47,46 +40,8 @@ STRANGE_IDS = (
 )
 
 
-class StoreConformance:
+class StoreConformance(Suite):
     """Subclass it, name ``open_store``, and collect with pytest."""
-
-    @staticmethod
-    def open_store(place: Place, options: Mapping[str, str]) -> Store:
-        raise NotImplementedError
-
-    options: ClassVar[Mapping[str, str]] = {}
-    differences: ClassVar[Mapping[str, str]] = {}
-    """Name of a test -> why this store fails it: a measured reason or an upstream link."""
-    examples: ClassVar[int] = 8
-    """Histories that the stateful test tries."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        standard = {name for name in vars(StoreConformance) if name.startswith("test_")}
-        replaced = standard & vars(cls).keys()
-        if replaced:
-            raise TypeError(f"{cls.__name__} replaces standard tests: {sorted(replaced)}")
-        unknown = cls.differences.keys() - standard
-        if unknown:
-            raise TypeError(f"{cls.__name__} declares differences that are no tests: {sorted(unknown)}")
-        if len(cls.differences) > MOST_DIFFERENCES:
-            raise TypeError(f"{cls.__name__} declares more than {MOST_DIFFERENCES} differences")
-        for name, reason in cls.differences.items():
-            setattr(cls, name, _expected_to_fail(getattr(StoreConformance, name), reason))
-
-    def open(self, place: Place) -> Store:
-        return self.open_store(place, self.options)
-
-    @pytest.fixture
-    def place(self, tmp_path: Path) -> Place:
-        return Place("conformance", tmp_path / "cell", DIM, 300)
-
-    @pytest.fixture
-    def store(self, place: Place) -> Iterator[Store]:
-        store = self.open(place)
-        yield store
-        store.drop()
-        store.close()
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -96,7 +51,7 @@ class StoreConformance:
         store.write([new], {}, [])
         check_records(store.scan(vectors=True), {"a": new, "f2": record(2)})
         query = questions([sentence(1)])[0]
-        for clause in self._pushed(store, Clause("extra", "eq", 7), Clause("expires_at", "gt", 0)):
+        for clause in self.pushed(store, Clause("extra", "eq", 7), Clause("expires_at", "gt", 0)):
             check_hits(store.search([query], [clause], 5)[0], [new, record(2)], query, [clause], 5)
 
     def test_patch_changes_its_fields_and_keeps_the_vector(self, store: Store) -> None:
@@ -106,7 +61,7 @@ class StoreConformance:
         held["f1"] = record(1, expires_at=3)
         held["f2"] = record(2, tenant=9, label="new")
         check_records(store.scan(vectors=True), held)
-        self._check(store, held, Clause("expires_at", "le", 3), Clause("tenant", "eq", 9))
+        self.check(store, held, Clause("expires_at", "le", 3), Clause("tenant", "eq", 9))
 
     def test_one_plan_may_put_patch_and_delete(self, store: Store) -> None:
         store.write(records(6), {}, [])
@@ -115,7 +70,7 @@ class StoreConformance:
             each.id: each for each in (record(7, "f0"), record(1, tenant=4), record(4), record(5), record(9))
         }
         check_records(store.get([f"f{number}" for number in range(10)]), held)
-        self._check(store, held, Clause("tenant", "eq", 4))
+        self.check(store, held, Clause("tenant", "eq", 4))
 
     def test_delete_is_idempotent(self, store: Store) -> None:
         guarded = PostFilter(store)
@@ -124,7 +79,7 @@ class StoreConformance:
             guarded.write([], {}, ["f1", "never held"])
         held = {each.id: each for each in records(4) if each.id != "f1"}
         check_records(store.scan(vectors=True), held)
-        self._check(store, held)
+        self.check(store, held)
 
     def test_deleted_record_can_be_added_again(self, store: Store) -> None:
         store.write(records(4), {}, [])
@@ -132,7 +87,7 @@ class StoreConformance:
         store.write([record(8, "f1")], {}, [])
         held = {"f0": record(0), "f1": record(8, "f1"), "f3": record(3)}
         check_records(store.scan(vectors=True), held)
-        self._check(store, held)
+        self.check(store, held)
 
     def test_same_text_may_be_stored_under_two_ids(self, store: Store) -> None:
         one, two = (
@@ -141,7 +96,7 @@ class StoreConformance:
         store.write([one], {}, [])
         store.write([two], {}, [])
         check_records(store.scan(vectors=True), {"a": one, "b": two})
-        self._check(store, {"a": one, "b": two})
+        self.check(store, {"a": one, "b": two})
 
     def test_nan_is_refused_and_nothing_is_written(self, store: Store) -> None:
         guarded = PostFilter(store)
@@ -183,7 +138,7 @@ class StoreConformance:
         store.write(list(held.values()), {}, [])
         check_records(store.get(["a", "b"]), held)
         check_records(store.scan(), held, vectors=False)
-        self._check(
+        self.check(
             store, held, Clause("one", "eq", 1), Clause("one", "eq", 0), Clause("most", "gt", (1 << 53) - 1)
         )
 
@@ -197,14 +152,14 @@ class StoreConformance:
         store.write([], {"f0": {"id": 9, "data": 9}}, [])
         held["f0"] = _patched(held["f0"], {"id": 9, "data": 9})
         check_records(store.scan(vectors=True), held)
-        self._check(store, held, *(Clause(name, "gt", 2) for name in names))
+        self.check(store, held, *(Clause(name, "gt", 2) for name in names))
 
     def test_unicode_strange_and_long_ids(self, store: Store) -> None:
         held = {name: record(number, name, label=name) for number, name in enumerate(STRANGE_IDS)}
         store.write(list(held.values()), {}, [])
         check_records(store.get(list(held)), held)
         check_records(store.scan(vectors=True), held)
-        self._check(store, held)
+        self.check(store, held)
         store.write([], {name: {"tenant": 8} for name in held}, [])
         store.write([], {}, [name for name in held if name != "🦊"])
         check_records(
@@ -215,7 +170,7 @@ class StoreConformance:
 
     def test_empty_store_finds_nothing(self, store: Store) -> None:
         asked = questions()[:3]
-        for where in ([], self._pushed(store, Clause("tenant", "gt", 0))):
+        for where in ([], self.pushed(store, Clause("tenant", "gt", 0))):
             assert [list(hits) for hits in store.search(asked, where, 5)] == [[], [], []]
         assert list(store.scan()) == []
         store.write(records(2), {}, [])
@@ -227,17 +182,17 @@ class StoreConformance:
         for start in range(0, 300, 60):
             store.write(records(300)[start : start + 60], {}, [])
         for k in (1, 5, 40):
-            self._check(store, held, k=k)
+            self.check(store, held, k=k)
 
     def test_more_asked_for_than_there_is(self, store: Store) -> None:
         held = {each.id: each for each in records(30)}
         store.write(list(held.values()), {}, [])
-        self._check(store, held, Clause("tenant", "gt", 0), Clause("tenant", "gt", 5), k=1000)
+        self.check(store, held, Clause("tenant", "gt", 0), Clause("tenant", "gt", 5), k=1000)
 
     def test_batch_gives_what_singles_give(self, store: Store) -> None:
         store.write(records(60), {}, [])
         asked = [*questions(), questions()[0]]
-        where = self._pushed(store, Clause("expires_at", "gt", 10))
+        where = self.pushed(store, Clause("expires_at", "gt", 10))
         batch = PostFilter(store).search(asked, where, 5, _never)
         singles = [PostFilter(store).search([query], where, 5, _never)[0] for query in asked]
         for together, alone in zip(batch, singles, strict=True):
@@ -247,7 +202,7 @@ class StoreConformance:
     def test_negative_similarities_are_found(self, store: Store) -> None:
         away = Record("away", "away", -vector(sentence(1)), {"tenant": 0})
         store.write([record(1), away], {}, [])
-        self._check(store, {"f1": record(1), "away": away})
+        self.check(store, {"f1": record(1), "away": away})
 
     def test_filters_hold_on_both_sides_of_a_bound(self, store: Store) -> None:
         values = (-1, 0, 1, 2, 1_700_000_000_000, 1_700_000_000_001, NEVER - 1, NEVER)
@@ -256,8 +211,8 @@ class StoreConformance:
         }
         store.write(list(held.values()), {}, [])
         ops: tuple[Op, ...] = ("gt", "le", "eq")
-        self._check(store, held, *(Clause("expires_at", op, value) for op in ops for value in values))
-        both = self._pushed(store, Clause("expires_at", "gt", 0), Clause("expires_at", "le", NEVER - 1))
+        self.check(store, held, *(Clause("expires_at", op, value) for op in ops for value in values))
+        both = self.pushed(store, Clause("expires_at", "gt", 0), Clause("expires_at", "le", NEVER - 1))
         query = questions()[0]
         check_hits(store.search([query], both, 20)[0], held.values(), query, both, 20)
 
@@ -266,10 +221,10 @@ class StoreConformance:
         held = {"without": without, "f1": record(1, since=0), "f2": record(2, since=5)}
         store.write(list(held.values()), {}, [])
         ops: tuple[Op, ...] = ("gt", "le", "eq")
-        self._check(store, held, *(Clause(name, op, 0) for name in ("since", "nowhere") for op in ops))
+        self.check(store, held, *(Clause(name, op, 0) for name in ("since", "nowhere") for op in ops))
         store.write([Record("f2", sentence(1), vector(sentence(1)), {"tenant": 1})], {}, [])
         held["f2"] = Record("f2", sentence(1), vector(sentence(1)), {"tenant": 1})
-        self._check(store, held, Clause("since", "gt", -1), Clause("since", "le", 9))
+        self.check(store, held, Clause("since", "gt", -1), Clause("since", "le", 9))
 
     def test_ties_come_in_the_same_order_as_in_exact(self, store: Store, place: Place) -> None:
         same = [record(number % 3, f"tie {number}") for number in range(40)]
@@ -290,9 +245,9 @@ class StoreConformance:
             name: _patched(each, {"expires_at": 1}) if int(name[1:]) % 10 else each
             for name, each in held.items()
         }
-        self._check(store, held, Clause("expires_at", "gt", 1))
+        self.check(store, held, Clause("expires_at", "gt", 1))
         store.write([], {}, [name for name in held if int(name[1:]) % 10])
-        self._check(store, {name: each for name, each in held.items() if not int(name[1:]) % 10}, k=30)
+        self.check(store, {name: each for name, each in held.items() if not int(name[1:]) % 10}, k=30)
 
     # --- lifetime ----------------------------------------------------------------------------
 
@@ -308,11 +263,11 @@ class StoreConformance:
         held = {each.id: each for each in records(40) if each.id != "f4"}
         held["f3"] = record(3, tenant=6)
         check_records(store.scan(vectors=True), held)
-        self._check(store, held, Clause("tenant", "eq", 6))
+        self.check(store, held, Clause("tenant", "eq", 6))
         store.write([record(50), record(51, "f5")], {"f3": {"tenant": 7}}, ["f6"])
         held |= {"f50": record(50), "f5": record(51, "f5"), "f3": record(3, tenant=7)}
         del held["f6"]
-        self._check(store, held, Clause("tenant", "eq", 7))
+        self.check(store, held, Clause("tenant", "eq", 7))
         store.drop()
         store.close()
 
@@ -323,7 +278,7 @@ class StoreConformance:
         one.drop()
         one.close()
         check_records(other.scan(vectors=True), {each.id: each for each in records(5)})
-        self._check(other, {each.id: each for each in records(5)})
+        self.check(other, {each.id: each for each in records(5)})
         other.drop()
         other.close()
         again = self.open(place)
@@ -357,24 +312,6 @@ class StoreConformance:
     def test_any_history_agrees_with_exact(self) -> None:
         check_any_history(self.open, examples=self.examples, steps=12)
 
-    # --- what they share ---------------------------------------------------------------------
-
-    @staticmethod
-    def _pushed(store: Store, *clauses: Clause) -> list[Clause]:
-        return [clause for clause in clauses if clause.op in store.info.filters]
-
-    def _check(self, store: Store, held: Mapping[str, Record], *clauses: Clause, k: int = 7) -> None:
-        """Search without a filter, and with each of ``clauses`` that the store runs or memrot does."""
-        asked: list[Query] = [*questions()[:4], *questions([each.text for each in held.values()][:3])]
-        for clause in (None, *clauses):
-            where = [] if clause is None else [clause]
-            pushed = self._pushed(store, *where)
-            for query, hits in zip(asked, store.search(asked, pushed, k), strict=True):
-                check_hits(hits, held.values(), query, pushed, k)
-            found = PostFilter(store).search(asked, where, k, lambda name, each: matches(held[name], [each]))
-            for query, first in zip(asked, found, strict=True):
-                check_hits(first, held.values(), query, where, k)
-
 
 def _never(name: str, clause: Clause) -> bool:
     raise AssertionError(f"asked to post-filter {name} by {clause}")
@@ -388,12 +325,3 @@ def _files_and_threads() -> int:
     """Of this process, where the system tells (Linux)."""
     own = Path("/proc/self")
     return sum(len(list((own / kind).iterdir())) for kind in ("fd", "task")) if own.exists() else 0
-
-
-def _expected_to_fail(test: Callable[..., None], reason: str) -> Callable[..., None]:
-    @functools.wraps(test)
-    def declared(*args: Any, **kwargs: Any) -> None:
-        test(*args, **kwargs)
-
-    marked: Callable[..., None] = pytest.mark.xfail(strict=True, reason=reason)(declared)
-    return marked
