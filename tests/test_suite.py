@@ -31,7 +31,7 @@ def test_profiles_name_what_exists(name: str) -> None:
         parsed = parse(stack)
         assert str(parsed) == stack, "profiles spell names as leaderboards show them"
         registry.find("adapters", parsed.adapter)
-        layers.parse(parsed.layers)
+        layers.parse(parsed.layers, facts=100)
     assert set(profile.scenarios) <= set(registry.found("scenarios"))
     assert len(set(profile.stacks)) == len(profile.stacks)
 

@@ -1,7 +1,7 @@
 """The exam's fixed parts: which stacks sit which timelines, by profile.
 
 ``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries
-every layer set on every backend.
+every layer set on every backend, ``retention`` compares what can be done about silence.
 """
 
 from __future__ import annotations
@@ -36,6 +36,16 @@ PERSON = (
 """The person world's counterparts of the six."""
 
 
+RETENTION = (
+    "", "ttl[days=30]", "ttl[days=90]", "ttl[days=365]", "ttl[days=90,hard]", "ttl", "ttl[hard]",
+    "retention", "retention[weibull]",
+    "evict[0.5,lru]", "evict[0.1,lru]", "evict[0.5,oldest]", "evict[0.1,oldest]",
+    "supersession", "supersession+retention", "recency", "supersession+recency+retention",
+)  # fmt: skip
+"""What is done about silence: nothing, one TTL for all, TTLs by domain, a policy by class; a full cache;
+replacing what is contradicted, which is another failure; preferring what is new."""
+
+
 class Profile(Struct, frozen=True, kw_only=True):
     stacks: tuple[str, ...]
     scenarios: tuple[str, ...] = SCENARIOS
@@ -57,6 +67,9 @@ PROFILES: dict[str, Profile] = {
     "full": Profile(
         stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
         scenarios=SCENARIOS + PERSON,
+    ),
+    "retention": Profile(
+        stacks=_over(("exact",), RETENTION), scenarios=("project/unannounced", "person/silent-move")
     ),
 }
 

@@ -43,7 +43,7 @@ def drawn(panels: Sequence[Panel]) -> str:
     height = HEIGHT + _ENTRY * max(sum(bool(series.name) for series in panel.series) for panel in panels)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11" fill="#222">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for place, panel in enumerate(panels):
