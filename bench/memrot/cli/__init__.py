@@ -12,6 +12,7 @@ from memrot.cli import exits
 from memrot.cli.adapters import adapters
 from memrot.cli.bounds import bounds
 from memrot.cli.exam import scenarios, timeline
+from memrot.cli.retention import retention
 from memrot.cli.run import run
 from memrot.cli.publish import cite, publish, verify
 from memrot.cli.show import diagnose, explain, leaderboard, score
@@ -39,6 +40,7 @@ app.command("cite")(cite)
 app.command("scenarios")(scenarios)
 app.command("bounds")(bounds)
 app.add_typer(timeline, name="timeline")
+app.add_typer(retention, name="retention")
 
 
 def main() -> None:

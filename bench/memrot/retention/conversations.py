@@ -80,6 +80,23 @@ def drawn(timeline: Timeline, count: int) -> Timeline:
     return Timeline.of(timeline.header, timeline.events, probes)
 
 
+def of(timelines: Sequence[Timeline], wanted: int) -> list[Timeline]:
+    """Each timeline's own conversations; what these lack of ``wanted`` is drawn from timelines that
+    have none."""
+    found = [own(timeline) for timeline in timelines]
+    had = sum(count(each) for each in found if each is not None)
+    without = found.count(None)
+    share = max(1, -(-(wanted - had) // without)) if without else 0
+    return [
+        drawn(timeline, share) if each is None else each
+        for timeline, each in zip(timelines, found, strict=True)
+    ]
+
+
+def count(timeline: Timeline) -> int:
+    return len({probe.session for probe in timeline.probes if probe.session is not None})
+
+
 def from_log(timeline: Timeline, log: Sequence[Logged]) -> Timeline:
     """The log's questions over a timeline's events; where nothing happened at a time, time passes."""
     known = {stage.at for stage in timeline.stages}

@@ -16,6 +16,7 @@ from msgspec import Struct
 from memrot.layers.policy import ClassPolicy, Policy
 from memrot.retention.audit import audit
 from memrot.retention.beliefs import Belief
+from memrot.retention.calibration import decay
 from memrot.retention.replay import Replay
 from memrot.retention.svg import Panel, Series, drawn
 from memrot.stats import Rate
@@ -23,6 +24,8 @@ from memrot.stats import Rate
 DAYS = (1, 2, 4, 7, 14, 21, 30, 45, 60, 90, 120, 180, 270, 365, 545, 730, 1095, 1825, 3650)
 """The sweep of the dial."""
 
+_DECAY_DAYS = 1500.0
+_STEPS = 60
 _LABELLED = frozenset({1, 30, 90, 365, 3650})
 
 
@@ -93,6 +96,38 @@ def figure(curve: Sequence[Point], policies: Sequence[Point]) -> str:
     left = _panel(curve, policies, "outlived", "wrong of what is older than its lifetime")
     right = _panel(curve, policies, "asserted_wrong", "conversations with something untrue asserted")
     return drawn([left, right])
+
+
+def decays(policy: Policy, confidence: float) -> str:
+    """The SVG of how belief in an untouched fact of each fading class fades, over the bands."""
+    days = [step * _DECAY_DAYS / _STEPS for step in range(_STEPS + 1)]
+    bands = policy.bands
+    return drawn(
+        [
+            Panel(
+                title=f"Belief in a fact stored at {confidence:g} and never touched again",
+                x="age in days",
+                y="effective confidence",
+                x_max=_DECAY_DAYS,
+                y_max=1.0,
+                series=[
+                    Series(
+                        name=name,
+                        points=[
+                            (day, value)
+                            for day, (value, _) in zip(
+                                days, decay(policy, name, confidence, days), strict=True
+                            )
+                        ],
+                        line=True,
+                    )
+                    for name, each in policy.classes.items()
+                    if each.half_life_days is not None
+                ],
+                levels=[(bands.assert_from, "asserted from here"), (bands.hedge_from, "hedged from here")],
+            )
+        ]
+    )
 
 
 def _panel(curve: Sequence[Point], policies: Sequence[Point], metric: str, said: str) -> Panel:

@@ -6,7 +6,9 @@ Both are exact and in process: what differs between them is the policy alone.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -75,7 +77,7 @@ class Trial:
         self._embedder.embed(texts)
         self._folder = tempfile.TemporaryDirectory(prefix="memrot-retention-")
         self._count = 0
-        self._full: dict[str, Kept] = {}
+        self._kept: dict[tuple[str, str], tuple[Keeper, Kept]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -85,14 +87,20 @@ class Trial:
     ) -> None:
         self._folder.cleanup()
 
-    def full(self, timeline: Timeline) -> Kept:
-        """What the full store answers; replayed once a timeline."""
-        if timeline.digest not in self._full:
-            self._full[timeline.digest] = self.replayed(timeline, FULL)
-        return self._full[timeline.digest]
+    def kept(self, timeline: Timeline, keeper: Keeper = FULL) -> Kept:
+        """What a keeper's store (default: the full one) answered and kept; each is replayed once.
+        Raises MemoryFault where a store fails, which none should."""
+        known = self._kept.get((timeline.digest, keeper.name))
+        if known is None or known[0] != keeper:
+            known = (keeper, self._replayed(timeline, keeper))
+            self._kept[timeline.digest, keeper.name] = known
+        return known[1]
 
-    def replayed(self, timeline: Timeline, keeper: Keeper) -> Kept:
-        """Raises MemoryFault where a store fails, which none should."""
+    def cost(self, timelines: Sequence[Timeline], keeper: Keeper) -> Cost:
+        """Of what is kept of all of them together."""
+        return reduce(add, (self.kept(timeline, keeper).cost for timeline in timelines))
+
+    def _replayed(self, timeline: Timeline, keeper: Keeper) -> Kept:
         self._count += 1
         place = Place(
             namespace="retention",
@@ -112,8 +120,7 @@ class Trial:
         return Kept(seen, cost)
 
 
-def named(spelled: str, policies: Mapping[str, Policy]) -> Keeper:
-    """A keeper from what a person writes: ``retention[weibull]``, ``ttl[days=90,hard]``, ``policy``."""
-    if spelled in policies:
-        return retaining(policies[spelled], spelled)
+def named(spelled: str) -> Keeper:
+    """A keeper by its layers: ``retention[weibull]``, ``ttl[days=90,hard]``. Raises BadInput."""
+    layers.parse((*BASE, *spelled.split("+")), facts=1)
     return Keeper(name=spelled, layers=tuple(spelled.split("+")))

@@ -116,7 +116,7 @@ def _stacks(spelled: Sequence[str]) -> tuple[StackName, ...]:
                 f"stack {str(stack)!r}: {stack.adapter} is a whole memory, which takes neither layers nor "
                 "options of a stack"
             )
-        layers.parse(stack.layers)
+        layers.parse(stack.layers, facts=1)  # names are checked; how much an eviction keeps is not known yet
     return stacks
 
 
