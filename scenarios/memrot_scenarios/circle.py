@@ -73,7 +73,7 @@ def _script(area: Area) -> list[Story]:
         ),
         _imported(area, movable[0]),
         _unnoticed(area, movable[2]),
-        *background(area, drifting, 13 if area.small else 23),
+        *background(area, drifting, 16 if area.small else 27),
         _remembered(area, movable[1]),
     ]
 

@@ -58,7 +58,7 @@ def _script(area: Area) -> list[Story]:
         *(_covered_again(area, person, n) for n, person in enumerate((chain, diamond, either))),
         *(_on_and_off(area, person) for person in others),
         _silently(area, (chain, "phone")),
-        *background(area, drifting, 24 if area.small else 37),
+        *background(area, drifting, 24 if area.small else 35),
     ]
 
 

@@ -60,7 +60,7 @@ def _script(area: Area) -> list[Story]:
         *background(
             area,
             [(busy[0], "drink"), *((person, name) for person in busy for name in ("phone", "commute"))],
-            21 if area.small else 31,
+            22 if area.small else 34,
         ),
         _remembered(area, movers[0], "city"),
     ]
