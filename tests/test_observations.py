@@ -159,7 +159,7 @@ def hit(*values: Any) -> Callable[[list[Line]], object]:
 REFUSALS: dict[str, tuple[int, Callable[[list[Line]], object], str]] = {
     "no header": (1, lambda content: content.pop(0), "no header: expected a first line of type 'observations'"),
     "a timeline": (1, put(1, type="timeline"), "no header: expected a first line of type 'observations'"),
-    "a second header": (3, lambda content: content.insert(2, content[0]), "expected one of stage, error, peek, footer"),
+    "a second header": (3, lambda content: content.insert(2, content[0]), "expected one of stage, error, peek, erasure, footer"),
     "a newer format": (1, put(1, format=9), "format 9 is newer than this memrot reads (1): upgrade memrot"),
     "no timeline": (1, lambda content: content[0].pop("timeline"), "missing required field `timeline`"),
     "an unknown key of a header": (1, put(1, host="me"), "unknown field `host`"),
@@ -167,7 +167,7 @@ REFUSALS: dict[str, tuple[int, Callable[[list[Line]], object], str]] = {
     "an unknown key of a stage": (2, put(2, score=1), "unknown field `score`"),
     "k of 0": (1, put(1, k=0), "Expected `int` >= 1 - at `$.k`"),
     "a line after the footer": (7, lambda content: content.append(content[1]), "a line after the footer"),
-    "an unknown type": (3, put(3, type="note"), "'note' - at `$.type`, expected one of stage, error, peek, footer"),
+    "an unknown type": (3, put(3, type="note"), "'note' - at `$.type`, expected one of stage, error, peek, erasure, footer"),
     "a stage twice": (4, put(4, seq=2), "stage 2 after stage 2: expected the order of 'seq'"),
     "a probe asked twice": (2, put(2, asked=[["p1", []], ["p1", []]]), "a probe is asked twice at stage 2"),
     "a hit without a band": (2, hit("f", 0.5, 1.0), "Expected `array` of at least length 4, got 3"),

@@ -8,6 +8,7 @@ and a colon, and nothing is found by scanning the server: a set holds the ids.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -21,6 +22,8 @@ CHUNK = 1000
 """Records a round trip."""
 
 TEXT, VECTOR = ".text", ".vector"
+
+_REWRITING = ("in_progress", "scheduled")
 
 
 class Hashes:
@@ -89,6 +92,13 @@ class Hashes:
         self._redis.close()
         if self._server is not None:
             self._server.stop()
+
+    def compact(self) -> None:
+        """Write the append-only file anew, without what was deleted since."""
+        self._redis.bgrewriteaof()
+        while any(self._redis.info("persistence")[f"aof_rewrite_{state}"] for state in _REWRITING):
+            time.sleep(0.005)
+        self.close()
 
     def _all(self) -> list[str]:
         return [raw.decode() for raw in self._redis.smembers(self._ids)]

@@ -120,6 +120,13 @@ class Chroma:
             for client in (self._client, self._client._admin_client):  # noqa: SLF001
                 client._server._session.close()  # noqa: SLF001  its own close() leaves the sockets open
 
+    def compact(self) -> None:
+        """``chroma vacuum``: it wants the folder for itself."""
+        self.close()
+        backend("chromadb_rust_bindings", "chroma").cli(
+            ["chroma", "vacuum", "--path", str(self._folder), "--force"]
+        )
+
     def _held(self, ids: Sequence[str]) -> Iterator[str]:
         for chunk in self._chunks(ids):
             yield from self._collection.get(ids=chunk, include=[])["ids"]

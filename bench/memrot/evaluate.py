@@ -15,12 +15,14 @@ from typing import Any, TypeAlias, cast
 
 from msgspec import Struct, structs
 
+from memrot.erasure import told_to_erase
 from memrot.errors import MemoryFault, Unavailable, Unsupported
 from memrot.memory import Memory
 from memrot.model import BANDS, Answer, Instant, PeekCause, Probe, Question, Restarted
 from memrot.observations import (
     ECHO,
     Asked,
+    ErasureSeen,
     ErrorSeen,
     Footer,
     Head,
@@ -36,6 +38,8 @@ from memrot.truth import GroundTruth, forgetting_schedule
 
 Factory: TypeAlias = Callable[[], Memory]
 """Opens the memory; called again after a ``restarted`` event, on the same storage."""
+
+_NOT_STORED: frozenset[PeekCause] = frozenset({"never stored", "deleted"})
 
 Peek: TypeAlias = Callable[[Sequence[tuple[Question, str]], Instant], Sequence[PeekCause]]
 
@@ -134,6 +138,7 @@ class LifecycleEvaluator:
             stages=tuple(replay.stages),
             errors=tuple(replay.errors),
             peeks=tuple(replay.peeks),
+            erasure=replay.erasure,
             footer=Footer(
                 outcome=outcome,
                 stages=len(replay.stages),
@@ -155,6 +160,7 @@ class _Replay:
         self.stages: list[StageSeen] = []
         self.errors: list[ErrorSeen] = []
         self.peeks: list[PeekSeen] = []
+        self.erasure: ErasureSeen | None = None
         self.filtering = ""
 
     def run(self) -> tuple[Outcome, str | None]:
@@ -167,6 +173,8 @@ class _Replay:
                 if stage.index in self.evaluator.asked:
                     during = "answer"
                     self._ask(stage, apply_ms)
+            during = "peek"
+            self._look_for_erased()
             during = "close"
             self.filtering = getattr(self.memory, "filtering", "")
             self._close()
@@ -236,6 +244,20 @@ class _Replay:
             causes = peek(missed, stage.at)
             facts = {id_: cause for (_, id_), cause in zip(missed, causes, strict=True)}
             self.peeks.append(PeekSeen(seq=stage.seq, facts=facts))
+
+    def _look_for_erased(self) -> None:
+        """Whether the memory still holds what it was told to erase; only the memory can say."""
+        gone = told_to_erase(self.evaluator.timeline)
+        if not gone:
+            return
+        peek = getattr(self.memory, "peek", None)
+        stored = None
+        if self.evaluator.peek and peek is not None:
+            facts = self.evaluator.timeline.facts
+            asked = [(Question(facts[id_].text, k=self.evaluator.k), id_) for id_ in gone]
+            causes = peek(asked, self.evaluator.timeline.stages[-1].at)
+            stored = sum(cause not in _NOT_STORED for cause in causes)
+        self.erasure = ErasureSeen(facts=len(gone), stored=stored)
 
     def _expected(self, probe: Probe, stage: Stage) -> list[str]:
         truth = self.evaluator.truth

@@ -65,6 +65,7 @@ class Capability(Struct, frozen=True):
 CAPABILITIES: Mapping[str, str] = {
     "filter": "conditions on metadata, run beside the search",
     "expiry": "a fact goes when its time is up",
+    "renewal": "a confirmation starts a fact's lifetime anew",
     "overwrite": "a revision takes the place of what it revises",
     "invalidate": "a fact that was taken back goes",
     "cascade": "what stood on a fact that ended goes with it",
@@ -157,6 +158,14 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release every resource (servers, locks, threads). Idempotent; data stays."""
+        ...
+
+
+class Compacting(Store, Protocol):
+    """A store whose backend can reclaim what was deleted; optional."""
+
+    def compact(self) -> None:
+        """Reclaim it by the backend's own means, and close."""
         ...
 
 

@@ -6,7 +6,7 @@ incomplete cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
@@ -94,6 +94,29 @@ class PeekSeen(Entry, frozen=True, kw_only=True, tag_field="type", tag="peek"):
     facts: dict[str, PeekCause]
 
 
+class Traces(Entry, frozen=True, kw_only=True):
+    """Of how many erased facts something was found in a store's files: of text, of vector, of either."""
+
+    facts: int
+    text: int
+    vector: int
+
+
+class ErasureSeen(Entry, frozen=True, kw_only=True, tag_field="type", tag="erasure"):
+    """What was left, at the end, of the facts that the memory was told to erase."""
+
+    facts: int
+    """How many these were."""
+    stored: int | None = None
+    """How many of them the memory still holds; None: it cannot be asked."""
+    closed: Traces | None = None
+    """In the store's files, once it was closed; None: they are out of reach, as those of a server are."""
+    compacted: Traces | None = None
+    """The same after the store's own compaction; None: it has none, or needed none."""
+    legible: bool = True
+    """Whether the same search finds facts that are still stored; else finding nothing means nothing."""
+
+
 class Footer(Entry, frozen=True, kw_only=True, tag_field="type", tag="footer"):
     outcome: Outcome
     stages: int = 0
@@ -109,6 +132,8 @@ class Observations(Struct, frozen=True, kw_only=True):
     stages: tuple[StageSeen, ...] = ()
     errors: tuple[ErrorSeen, ...] = ()
     peeks: tuple[PeekSeen, ...] = ()
+    erasure: ErasureSeen | None = None
+    """None: nothing was to be erased."""
     footer: Footer | None = None
 
 
@@ -136,7 +161,7 @@ class _Stage(Entry, frozen=True, kw_only=True, tag_field="type", tag="stage"):
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "type": ("stage", "error", "peek", "footer"),
+    "type": ("stage", "error", "peek", "erasure", "footer"),
     "outcome": get_args(Outcome),
     "3": get_args(Band),
     "4": get_args(Mark),
@@ -144,7 +169,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 """What may stand where a path ends, for messages: a hit's band has the index 3."""
 
-_Line: TypeAlias = _Stage | ErrorSeen | PeekSeen | Footer
+_Line: TypeAlias = _Stage | ErrorSeen | PeekSeen | ErasureSeen | Footer
 
 
 def write(path: Path, seen: Observations) -> None:
@@ -157,6 +182,7 @@ def read(path: Path) -> Observations:
     file = str(path)
     head: Head | None = None
     footer: Footer | None = None
+    erasures: list[ErasureSeen] = []
     stages: list[StageSeen] = []
     errors: list[ErrorSeen] = []
     peeks: list[PeekSeen] = []
@@ -168,22 +194,32 @@ def read(path: Path) -> Observations:
             raise BadInput("a line after the footer: expected none", file=file, line=number)
         match convert(raw, _Line, _CHOICES, file=file, line=number):
             case _Stage() as stage:
-                if stages and stage.seq <= stages[-1].seq:
-                    what = f"stage {stage.seq} after stage {stages[-1].seq}: expected the order of 'seq'"
-                    raise BadInput(what, file=file, line=number)
-                stages.append(_seen(stage, file, number))
+                stages.append(_seen(stage, stages[-1:], file, number))
             case ErrorSeen() as error:
                 errors.append(error)
             case PeekSeen() as peek:
                 peeks.append(peek)
+            case ErasureSeen() as left:
+                erasures.append(left)
             case Footer() as last:
                 footer = last
     if head is None:
         what = "no header: expected a first line of type 'observations', found an empty file"
         raise BadInput(what, file=file)
     return Observations(
-        head=head, stages=tuple(stages), errors=tuple(errors), peeks=tuple(peeks), footer=footer
+        head=head,
+        stages=tuple(stages),
+        errors=tuple(errors),
+        peeks=tuple(peeks),
+        erasure=_only(erasures, file),
+        footer=footer,
     )
+
+
+def _only(found: Sequence[ErasureSeen], file: str) -> ErasureSeen | None:
+    if len(found) > 1:
+        raise BadInput("two lines of type 'erasure': expected one", file=file)
+    return found[0] if found else None
 
 
 def _head(raw: dict[str, Any], file: str, line: int) -> Head:
@@ -194,7 +230,10 @@ def _head(raw: dict[str, Any], file: str, line: int) -> Head:
     return head
 
 
-def _seen(stage: _Stage, file: str, line: int) -> StageSeen:
+def _seen(stage: _Stage, before: Sequence[StageSeen], file: str, line: int) -> StageSeen:
+    if before and stage.seq <= before[0].seq:
+        what = f"stage {stage.seq} after stage {before[0].seq}: expected the order of 'seq'"
+        raise BadInput(what, file=file, line=line)
     if len({asked.probe for asked in stage.asked}) < len(stage.asked):
         raise BadInput(f"a probe is asked twice at stage {stage.seq}", file=file, line=line)
     return StageSeen(
@@ -221,6 +260,8 @@ def _lines(seen: Observations) -> Iterator[str]:
         if isinstance(line, StageSeen):
             raw["asked"] = [[asked.probe, [_written(hit) for hit in asked.hits]] for asked in line.asked]
         yield msgspec.json.encode(raw).decode()
+    if seen.erasure is not None:
+        yield msgspec.json.encode(seen.erasure).decode()
     if seen.footer is not None:
         yield msgspec.json.encode(seen.footer).decode()
 

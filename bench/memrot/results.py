@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from memrot import observations, timeline
 from memrot.cells import Cell, Terms, timeline_file
+from memrot.erasure import Erased, erased
 from memrot.errors import BadInput
 from memrot.lines import refuse_newer, write_lines
 from memrot.observations import Observations, Outcome, TimelineId
@@ -71,6 +72,8 @@ class Scored(Struct, frozen=True, kw_only=True):
     """SHA-256 of the observations' file."""
     reason: str | None = None
     scores: Scores | None = None
+    erased: Erased | None = None
+    """None: nothing was to be erased."""
     last_by_domain: dict[str, dict[str, float | None]] = {}
     """The last asked stage's metrics by domain."""
     question_ms: tuple[float, ...] = ()
@@ -223,6 +226,7 @@ def score_cell(cell: Cell, seen: Observations, exam: Timeline, path: Path) -> Sc
     return msgspec.structs.replace(
         unscored(cell, seen, path),
         scores=msgspec.structs.replace(score(exam, seen), stages=[]),
+        erased=erased(exam, seen),
         last_by_domain=last.by["domain"],
     )
 

@@ -277,10 +277,10 @@ class LayeredMemory:
 
     def _cause(self, question: Question, id_: str, record: Record | None, at: Instant) -> PeekCause:
         entry = self._ledger.entries.get(id_)
-        if entry is None:
+        if entry is None and record is not None:
+            return "tombstoned"  # the stack has dropped it, and the store keeps it
+        if entry is None or record is None:
             return "deleted" if id_ in self._deleted else "never stored"
-        if record is None:
-            return "never stored"
         failed = {clause.field for clause in self._where(question, at) if not self._holds(id_, clause)}
         if failed:
             return "expired" if failed <= _EXPIRY_FIELDS else "tombstoned"

@@ -48,11 +48,11 @@ def ended_later(question: Question, at: Instant) -> Sequence[Clause]:
 
 def _invalidate(event: FactInvalidated, view: View) -> Iterable[Edit]:
     entry = view.get(event.fact)
-    if entry is None or entry.ended_at != NEVER:
+    if entry is None:
         return
     if event.reason == "erased":
-        yield Drop(entry.id)
-    else:
+        yield Drop(entry.id)  # also where it had ended: what is hidden is not gone
+    elif entry.ended_at == NEVER:
         # what was retracted never was true: its interval is empty
         yield Patch(entry.id, {"ended_at": entry.valid_from if event.reason == "retracted" else event.at})
 

@@ -12,11 +12,12 @@ from typing import TypeAlias
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from memrot import stats
 from memrot.cells import Kind, stack_name
 from memrot.diagnose import total
+from memrot.erasure import Erased, together
 from memrot.observations import EmbedderId, Outcome, TimelineId
 from memrot.results import Scored
 
@@ -67,6 +68,8 @@ class Row(Struct, frozen=True, kw_only=True):
     leaks: dict[str, int]
     leaks_hedged: dict[str, int]
     latency_ms: Latency
+    erased: Erased | UnsetType = UNSET
+    """Only where something was to be erased."""
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True, tag_field="type", tag="leaderboard"):
@@ -121,6 +124,7 @@ def row(label: str, cells: Sequence[Scored], rank: tuple[int, int] | None) -> Ro
         leaks=total(each.leaks for each in scores),
         leaks_hedged=total(each.leaks_hedged for each in scores),
         latency_ms=latency(cells),
+        erased=_erased(cells),
     )
 
 
@@ -184,6 +188,13 @@ def latency(cells: Sequence[Scored]) -> Latency:
     if not taken:
         return Latency(None, None)
     return Latency(*(round(float(value), 3) for value in np.percentile(taken, [50, 95])))
+
+
+def _erased(cells: Sequence[Scored]) -> Erased | UnsetType:
+    """Of a control nothing: it stores nothing, and knows what it knows."""
+    if cells[0].cell.kind == "control":
+        return UNSET
+    return together(cell.erased for cell in cells if cell.erased is not None) or UNSET
 
 
 def _filters(found: Sequence[str]) -> str:

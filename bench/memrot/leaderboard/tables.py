@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import UNSET
 from tabulate import tabulate
 
 from memrot.cells import stack_name
@@ -85,6 +86,7 @@ def quality(board: Board, shape: Format, metrics: Sequence[str]) -> str:
     headings = [
         forget if metric == "forgetting" else text for metric, text in zip(metrics, headings, strict=True)
     ]
+    erasing = any(row.erased is not UNSET for row in board.table.rows)
     body = []
     for row in ordered(board):
         rank = (
@@ -101,8 +103,8 @@ def quality(board: Board, shape: Format, metrics: Sequence[str]) -> str:
             interval(row.metrics[metric]) if metric == "lifecycle" else number(row.metrics[metric])
             for metric in metrics
         ]
-        body.append([row.stack, rank, *shown])
-    return table(body, ["stack", "rank", *headings], shape)
+        body.append([row.stack, rank, *shown, *([_erased(row)] if erasing else [])])
+    return table(body, ["stack", "rank", *headings, *(["erased**"] if erasing else [])], shape)
 
 
 def circumstances(board: Board, shape: Format) -> str:
@@ -139,6 +141,11 @@ def notes(board: Board, shape: Format) -> str:
         "*recall: share of all facts ever told that were returned, true or not: hoarding wins it.",
         f"ttl: facts last {ttls}. p50, p95: milliseconds a question, without embedding.",
     ]
+    if any(row.erased is not UNSET for row in board.table.rows):
+        lines.append(
+            "**erased, where told to: from the answers / from the store / from its files once closed "
+            "(compacted: once the store's own compaction had run)."
+        )
     if board.leaking:
         lines.append(f"{board.leaking} leaking probes go on after the last fact of their key has ended.")
     lines += [
@@ -217,6 +224,12 @@ def _lifecycle(row: Row) -> str:
     return (
         row.outcome if estimate is None else interval(estimate) + ("!" if row.outcome != "answered" else "")
     )
+
+
+def _erased(row: Row) -> str:
+    if row.erased is UNSET:
+        return "-"
+    return f"{row.erased.answers} / {row.erased.store} / {row.erased.files}"
 
 
 def _outcomes(row: Row) -> str:

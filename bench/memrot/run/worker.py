@@ -22,7 +22,7 @@ from typing import TypeAlias, cast
 
 from msgspec import Struct, structs
 
-from memrot import layers, observations, registry
+from memrot import erasure, layers, observations, registry
 from memrot.cells import Cell, Terms, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
@@ -30,7 +30,16 @@ from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.evaluate import LifecycleEvaluator
 from memrot.memory import Info, MemoryService, Place, Store
 from memrot.model import EmbedderChanged, introduces, is_announced
-from memrot.observations import ErrorSeen, Footer, Head, Observations, Outcome, StackId, TimelineId
+from memrot.observations import (
+    ErasureSeen,
+    ErrorSeen,
+    Footer,
+    Head,
+    Observations,
+    Outcome,
+    StackId,
+    TimelineId,
+)
 from memrot.redact import redacted
 from memrot.results import encode, machine, read_timeline, score_cell
 from memrot.run.watch import Deadline, Watched
@@ -183,6 +192,10 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
             seen = evaluator.observe(_watched(open_memory, deadline), head)
             if served:
                 _drop(open_bare)
+            elif seen.erasure is not None:
+                deadline.renew()
+                left = _left(task, evaluator.timeline, seen.erasure, open_bare)
+                seen = structs.replace(seen, erasure=left)
             return _finished(seen)
     except Unavailable as error:
         return without_measuring(task.cell, task.terms, "unavailable", redacted(str(error)))
@@ -193,6 +206,26 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
         return without_measuring(task.cell, task.terms, "errored", reason)
     finally:
         shutil.rmtree(task.folder, ignore_errors=True)
+
+
+def _left(
+    task: Task, exam: Timeline, seen: ErasureSeen, open_bare: Callable[[], Store | MemoryService]
+) -> ErasureSeen:
+    """What is left in the closed store's files, and after its own compaction."""
+    changed = (task.swaps[name] for name in sorted(changes_to(exam)))
+    embed = [_recalled(each).embed for each in (task.embedder, *changed)]
+    wanted = erasure.canaries(exam, erasure.told_to_erase(exam), embed)
+    live = erasure.traces(task.folder, erasure.canaries(exam, erasure.still_stored(exam), embed))
+    closed = erasure.traces(task.folder, wanted)
+    compacted = None
+    if closed.facts:
+        store = open_bare()
+        compact = getattr(store, "compact", None)
+        (compact or store.close)()
+        if compact is not None:
+            compacted = erasure.traces(task.folder, wanted)
+    legible = bool(live.text and live.vector) or not task.folder.joinpath("store").exists()
+    return structs.replace(seen, closed=closed, compacted=compacted, legible=legible)
 
 
 def _watched(open_memory: Callable[[], MemoryService], deadline: Deadline) -> Callable[[], MemoryService]:
