@@ -253,6 +253,16 @@ def test_timelines(tmp_path: Path) -> None:
     assert "[the memory was not told]" in shown
 
 
+def test_a_timeline_of_another_size(tmp_path: Path) -> None:
+    path = tmp_path / "reorg.timeline.jsonl"
+    for size in ("smoke", "1000"):
+        assert inside("timeline", "generate", "reorg", "--size", size, "-o", path).returncode == exits.OK
+        assert timeline.read(path).digest == registry.scenario("project/reorg").generate(1, size).digest
+    refused = inside("timeline", "generate", "reorg", "--size", "huge", "-o", tmp_path / "x.jsonl")
+    assert line(refused) == "expected smoke, default, or a number of events from 1000, got 'huge'"
+    assert not (tmp_path / "x.jsonl").exists()
+
+
 def test_a_leaking_probe_is_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "x.timeline.jsonl"
     path.write_text(

@@ -52,6 +52,12 @@ def test_profiles() -> None:
         suite.profile("big")
 
 
+def test_full_covers_the_project_world() -> None:
+    world = {name for name in registry.found("scenarios") if name.startswith("project/")}
+    assert world <= set(suite.profile("full").scenarios)
+    assert len(world) == 16
+
+
 @pytest.mark.parametrize(
     "change",
     [

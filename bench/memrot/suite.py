@@ -1,7 +1,8 @@
 """The exam's fixed parts: which stacks sit which timelines, by profile.
 
 ``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries
-every layer set on every backend, ``retention`` compares what can be done about silence.
+every layer set on every backend, ``retention`` compares what can be done about silence, ``native``
+what backends do by their own means.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ VERSION = "1.0.0"
 """Moves when a profile, or anything else about how cells are measured, changes a number."""
 
 VENDORS = ("chroma", "qdrant", "redis", "mem0")
+NATIVE = ("chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native")
+"""Backends by their own means, without layers."""
+
 HARD = "ttl[hard]+supersession+propagation"
 FACTORIAL = (
     "", "overwrite", "ttl", "supersession", "propagation", "ttl+supersession", "ttl+propagation",
@@ -34,6 +38,13 @@ PERSON = (
     "person/silent-move",
 )  # fmt: skip
 """The person world's counterparts of the six."""
+
+FURTHER = (
+    "project/interference", "project/implicit-conflict", "project/late-arrival", "project/stated-end",
+    "project/contradiction", "project/tenancy", "project/probe-leakage", "project/embedder-change",
+    "project/erasure", "project/durability",
+)  # fmt: skip
+"""The rest of the project world: what fewer deployments meet, and what some stacks cannot do at all."""
 
 
 RETENTION = (
@@ -66,11 +77,12 @@ PROFILES: dict[str, Profile] = {
     "default": Profile(stacks=_over(("exact",), FACTORIAL) + _over(VENDORS, ("", "overwrite", "all"))),
     "full": Profile(
         stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
-        scenarios=SCENARIOS + PERSON,
+        scenarios=SCENARIOS + PERSON + FURTHER,
     ),
     "retention": Profile(
         stacks=_over(("exact",), RETENTION), scenarios=("project/unannounced", "person/silent-move")
     ),
+    "native": Profile(stacks=_over(("exact",), ("", "overwrite", "ttl[hard]+overwrite")) + NATIVE),
 }
 
 

@@ -23,6 +23,8 @@ from memrot_scenarios.world import Scenario
 def _script(area: Area) -> list[Story]:
     one, two, three, four, *calm = area.services
     masters = PREDICATES["role"].values
+    if not area.examined:  # there is one master in all areas
+        masters = tuple(f"{data} of {one}" for data in masters)
     claims = [
         (two, masters[0]), (four, masters[2]), (three, masters[0]), (one, masters[2]), (two, masters[3]),
         (four, masters[0]),

@@ -101,18 +101,18 @@ def _day(area: Area, days: int) -> str:
 
 def _kept(area: Area, key: Key, share: float, *, again: bool) -> Story:
     """A promise holds until its day; some are given anew months later."""
-    yield within(area, 0.05 + 0.35 * share, 0.15 + 0.35 * share)
-    _made(area, key, area.rng.randrange(60, 200))
+    yield within(area, 0.1 * share, 0.02 + 0.1 * share)
+    _made(area, key, round(area.horizon * (0.12 + 0.45 * share)) + area.rng.randrange(40))
     area.ask(*key, "stated_end")
     if again:
-        yield 210 + around(area.rng, 40)
+        yield area.horizon * 0.35 + around(area.rng, 40)
         _made(area, key, area.rng.randrange(40, 90))
 
 
 def _untold(area: Area, key: Key) -> Story:
     """The day stands in the sentence alone; when it has come, nobody says so."""
-    yield within(area, 0.1, 0.4)
-    days = area.rng.randrange(60, 150)
+    yield within(area, 0.0, 0.1)
+    days = area.rng.randrange(90, 300)
     promise = _made(area, key, days, stated=False)
     area.ask(*key, "stated_end")
     yield days
@@ -122,8 +122,8 @@ def _untold(area: Area, key: Key) -> Story:
 
 def _extended(area: Area, key: Key) -> Story:
     """Before its day the promise is given a later one."""
-    yield within(area, 0.1, 0.4)
-    days = area.rng.randrange(80, 140)
+    yield within(area, 0.0, 0.1)
+    days = area.rng.randrange(120, 250)
     promise = _made(area, key, days)
     area.ask(*key, "stated_end")
     yield days * (0.4 + 0.4 * area.rng.random())
@@ -134,17 +134,17 @@ def _extended(area: Area, key: Key) -> Story:
 
 def _withdrawn(area: Area, key: Key) -> Story:
     """Taken back before its day."""
-    yield within(area, 0.2, 0.5)
+    yield within(area, 0.0, 0.12)
     promise = _made(area, key, area.rng.randrange(250, 350))
     area.ask(*key, "forgetting")
-    yield around(area.rng, 60)
+    yield around(area.rng, 90)
     if area.present.holds(promise):
         area.drop(promise, "dropped")
 
 
 def _lasting(area: Area, key: Key) -> Story:
     """A promise that outlives the timeline: old, untouched, and still in force."""
-    yield within(area, 0.05, 0.3)
+    yield within(area, 0.0, 0.1)
     _made(area, key, 3 * 365)
     area.ask(*key, "over_forgetting")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -22,7 +23,7 @@ def test_controls_hold(scenario: Scenario, size: str) -> None:
     for seed in SEEDS[size]:
         timeline = scenario.generate(seed, size)
         scores = {
-            name: score(timeline, observe(control(timeline), timeline, peek=False))
+            name: score(timeline, observe(partial(control, timeline), timeline, peek=False))
             for name, control in CONTROLS.items()
         }
         leaks = {name: Counter(of.leaks) + Counter(of.leaks_hedged) for name, of in scores.items()}
@@ -38,6 +39,6 @@ def test_who_never_forgets_leaks_in_every_way() -> None:
     leaks: Counter[str] = Counter()
     for scenario in scenarios():
         timeline = scenario.generate(1)
-        scores = score(timeline, observe(CONTROLS["hoarder"](timeline), timeline, peek=False))
+        scores = score(timeline, observe(partial(CONTROLS["hoarder"], timeline), timeline, peek=False))
         leaks.update(scores.leaks)
     assert min(leaks[layer] for layer in ("ttl", "supersession", "propagation")) >= 50

@@ -20,14 +20,18 @@ from memrot.embed.minilm import MiniLM
 from memrot.model import DAY, Fact, FactRevised, Probe
 from memrot.timeline import Timeline
 from memrot.truth import GroundTruth
-from memrot_scenarios.person import PERSON
-from memrot_scenarios.project import PROJECT
 from memrot_scenarios.stories import WRITTEN
 from memrot_scenarios.world import Scenario
 from scenarios.pin import scenarios
 
 SEEDS = range(3)
-WORLDS = {"project": PROJECT, "person": PERSON}
+STATEMENTS = {
+    f"{scenario.id.partition('/')[0]}/{name}": known
+    for scenario in scenarios()
+    for name, known in scenario.world.predicates.items()
+}
+DROWNING = "project/interference"
+"""Here the dead values of one key push out even the one before the last: that is its difficulty."""
 RUN = 4
 """Words in a row that a question must not share with its fact."""
 
@@ -122,7 +126,7 @@ def test_the_current_fact_is_first_for_most_questions_but_not_all(
 def test_old_and_new_compete(scenario: Scenario, embedded: Embedded) -> None:
     both = [found for seed in SEEDS for found in embedded.of(scenario.generate(seed)).both_found()]
     assert len(both) >= 10
-    assert mean(both) >= 0.5
+    assert (mean(both) >= 0.5) is (scenario.id != DROWNING)
 
 
 @each_scenario
@@ -138,10 +142,9 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
 
 
-@pytest.mark.parametrize("name", [f"{world}/{name}" for world in WORLDS for name in WORLDS[world].predicates])
+@pytest.mark.parametrize("name", STATEMENTS)
 def test_no_question_shares_a_run_of_words_with_its_fact(name: str) -> None:
-    world, _, predicate = name.partition("/")
-    known = WORLDS[world].predicates[predicate]
+    known = STATEMENTS[name]
     assert len(known.texts) >= 2
     assert len(known.questions) >= 2
     questions = [*known.questions, *([known.past] if known.past else [])]

@@ -17,19 +17,24 @@ timeline = typer.Typer(
 File = Annotated[Path, typer.Argument(help="A .timeline.jsonl or .timeline.jsonl.gz file.", metavar="FILE")]
 
 
-def scenarios() -> None:
+def scenarios(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a page: also what each asks, and how big it is.")
+    ] = False,
+) -> None:
     """List the scenarios: id, revision, and the failure that each provokes."""
     import textwrap
 
-    from memrot import registry
+    from memrot import registry, syllabus
 
+    if markdown:
+        typer.echo(syllabus.page())
+        return
     for name in registry.found("scenarios"):
         scenario = registry.scenario(name)
         typer.echo(f"{scenario.id}  revision {scenario.revision}")
-        for paragraph in scenario.doc.strip().split("\n\n"):
-            typer.echo(
-                textwrap.fill(" ".join(paragraph.split()), 98, initial_indent="  ", subsequent_indent="  ")
-            )
+        for paragraph in syllabus.paragraphs(scenario.doc):
+            typer.echo(textwrap.fill(paragraph, 98, initial_indent="  ", subsequent_indent="  "))
         typer.echo()
 
 
@@ -40,11 +45,14 @@ def generate(
     seed: Annotated[
         int, typer.Option("--seed", help="The same seed gives the same timeline on any machine.")
     ] = 1,
+    size: Annotated[
+        str, typer.Option("--size", help="smoke, default, or a number of events from 1000.")
+    ] = "default",
 ) -> None:
     """Generate a scenario's timeline."""
     from memrot import registry
 
-    exam = registry.scenario(scenario).generate(seed)
+    exam = registry.scenario(scenario).generate(seed, size)
     exam.write(out)
     typer.echo(_described(exam))
 
