@@ -206,9 +206,7 @@ def tune(  # noqa: PLR0917 - an option each
 
     read = _policy(policy)
     exams = _exams(timeline, run, scenario, range(1, 2 * seeds + 1))
-    fitted, held_out = exams[::2], exams[1::2]
-    if not held_out:
-        raise BadInput("tuning needs a second timeline to test on: give another --timeline, or --seeds 2")
+    fitted, held_out = tuning.split(exams)
     asked, asked_later = of(fitted, conversations), of(held_out, conversations)
     with _trial(embedder, [*asked, *asked_later]) as trial:
         tuned = tuning.tune(
@@ -261,15 +259,18 @@ def curve(  # noqa: PLR0917 - an option each
     asked = of(exams, conversations)
     known = [belief for exam in exams for belief in beliefs(exam)]
     with _trial(embedder, asked) as trial:
-        swept = [
-            drawing.Point.of(
-                f"one TTL of {days} d",
-                _replayed(trial, asked, stores.named(f"ttl[days={days},hard]")),
-                drawing.outlived_rate(known, drawing.one_ttl(days, known)),
-                days,
-            )
-            for days in drawing.DAYS
-        ]
+        swept, soft = (
+            [
+                drawing.Point.of(
+                    f"one {kind} of {each} d",
+                    _replayed(trial, asked, stores.named(f"ttl[days={each}{option}]")),
+                    drawing.outlived_rate(known, drawing.one_ttl(each, known)),
+                    each,
+                )
+                for each in days
+            ]
+            for kind, option, days in (("TTL", ",hard", drawing.DAYS), ("soft TTL", "", drawing.SOFT_DAYS))
+        )
         policies = [
             drawing.Point.of(
                 name,
@@ -278,8 +279,11 @@ def curve(  # noqa: PLR0917 - an option each
             )
             for name, each in {"by class, half-lives": DEFAULT, "by class, Weibull": WEIBULL, **own}.items()
         ]
-    typer.echo(tables.points(swept, [(each, drawing.standing(each, swept)) for each in policies]))
-    write_lines(out, drawing.figure(swept, policies).splitlines())
+    standings = [
+        (each, drawing.standing(each, swept), drawing.standing(each, swept, "spoiled")) for each in policies
+    ]
+    typer.echo(tables.points([*swept, *soft], standings))
+    write_lines(out, drawing.figure(swept, soft, policies).splitlines())
     typer.echo(f"\nDrawn in {out}")
 
 

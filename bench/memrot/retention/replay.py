@@ -70,6 +70,14 @@ class Conversation(Struct, frozen=True):
             for reply in self.replies
         )
 
+    @property
+    def doubted(self) -> bool:
+        """Whether something right is only hedged that the full store asserts."""
+        return any(
+            reply.kept.right and (reply.full.band, reply.kept.band) == ("assert", "hedge")
+            for reply in self.replies
+        )
+
 
 class Replay(Struct, frozen=True):
     """Rates are of all conversations, also of those that nothing changed in."""
@@ -95,6 +103,17 @@ class Replay(Struct, frozen=True):
     @property
     def confidently_wrong(self) -> Rate:
         return Rate(sum(each.confidently_wrong for each in self.conversations), len(self.conversations))
+
+    @property
+    def doubted(self) -> Rate:
+        """What hedging costs, which no regression rate counts."""
+        return Rate(sum(each.doubted for each in self.conversations), len(self.conversations))
+
+    @property
+    def spoiled(self) -> Rate:
+        """Worse, or something right only hedged: what a reader is deprived of, one way or the other."""
+        spoiled = sum(each.doubted or each.verdict == "worse" for each in self.conversations)
+        return Rate(spoiled, len(self.conversations))
 
     @property
     def worse_by_class(self) -> Counter[str]:

@@ -11,15 +11,17 @@ COLOURS = ("#444444", "#c2410c", "#1d4ed8", "#15803d", "#a21caf", "#b45309", "#0
 WIDTH, HEIGHT = 460, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 18, 34, 44
 _TICKS = 5
-_ENTRY = 16
-"""Height of a line of the legend."""
+_GAP, _ENTRY = 12, 16
+"""Above the legend, and of each of its lines."""
 
 
 class Series(Struct, frozen=True, kw_only=True):
     name: str
     points: Sequence[tuple[float, float]]
     line: bool = False
-    """Whether the points are joined; each is marked where not."""
+    """Whether the points are joined."""
+    marked: bool = True
+    """Whether each point has a dot."""
     bounds: Sequence[tuple[float, float, float, float]] = ()
     """Of each point: least x, greatest x, least y, greatest y."""
     labels: Sequence[str] = ()
@@ -40,7 +42,9 @@ class Panel(Struct, frozen=True, kw_only=True):
 def drawn(panels: Sequence[Panel]) -> str:
     """The panels side by side, each with its legend below."""
     width = WIDTH * len(panels)
-    height = HEIGHT + _ENTRY * max(sum(bool(series.name) for series in panel.series) for panel in panels)
+    height = (
+        HEIGHT + _GAP + _ENTRY * max(sum(bool(series.name) for series in panel.series) for panel in panels)
+    )
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">',
@@ -100,7 +104,8 @@ class _Drawing:
             parts.append(_line(self.x(across), self.y(low), self.x(across), self.y(high), colour))
         labels = series.labels or [""] * len(series.points)
         for (across, up), label in zip(series.points, labels, strict=True):
-            parts.append(_dot(self.x(across), self.y(up), 2 if series.line else 4, colour))
+            if series.marked:
+                parts.append(_dot(self.x(across), self.y(up), 2 if series.line else 4, colour))
             parts += [_text(self.x(across) + 5, self.y(up) - 5, label, colour=colour)] if label else []
         return parts
 
@@ -110,8 +115,8 @@ class _Drawing:
             part
             for row, (name, colour) in enumerate(pair for pair in named if pair[0])
             for part in (
-                _dot(_LEFT, HEIGHT + _ENTRY * row, 4, colour),
-                _text(_LEFT + 10, HEIGHT + _ENTRY * row + 4, name),
+                _dot(_LEFT, HEIGHT + _GAP + _ENTRY * row, 4, colour),
+                _text(_LEFT + 10, HEIGHT + _GAP + _ENTRY * row + 4, name),
             )
         ]
 

@@ -181,7 +181,7 @@ def _lifetime(days: float | None) -> str:
     return "-" if days is None else f"{days:g} d"
 
 
-def points(curve: Sequence[Point], policies: Sequence[tuple[Point, Standing]]) -> str:
+def points(curve: Sequence[Point], policies: Sequence[tuple[Point, Standing, Standing]]) -> str:
     return table(
         (
             [
@@ -189,15 +189,18 @@ def points(curve: Sequence[Point], policies: Sequence[tuple[Point, Standing]]) -
                 percent(each.regression),
                 percent(each.outlived),
                 percent(each.asserted_wrong),
-                standing,
+                percent(each.spoiled),
+                *standings,
             ]
-            for each, standing in [*((point, "") for point in curve), *policies]
+            for each, *standings in [*((point, "", "") for point in curve), *policies]
         ),
         [
             "policy",
             "regression rate",
-            "wrong of what is older than its lifetime",
+            "wrong beyond lifetime",
             "asserts what is untrue",
+            "worse, or right and hedged",
             "to the curve",
+            "hedging counted",
         ],
     )

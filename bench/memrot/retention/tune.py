@@ -8,6 +8,7 @@ regulated is never touched, nor what has no lifetime.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,10 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from memrot.errors import BadInput
 from memrot.layers.policy import REGULATED, ClassPolicy, Policy
 from memrot.retention.audit import TARGET
 from memrot.retention.beliefs import Spell
 from memrot.retention.replay import Replay
+from memrot.timeline import Timeline
 
 REGRESSION_LIMIT = 0.01
 """Most of all conversations that a tuned policy may make worse."""
@@ -57,6 +60,19 @@ class Tuned(Struct, frozen=True):
     """Class -> how often its lifetime was stretched to keep within the limit."""
     within: bool
     """Whether the limit is kept, on what was tuned with."""
+
+
+def split(timelines: Sequence[Timeline]) -> tuple[list[Timeline], list[Timeline]]:
+    """Timelines to fit on, and those held out: every other one of each scenario. Raises BadInput where
+    none is left to test on."""
+    fitted: list[Timeline] = []
+    held_out: list[Timeline] = []
+    for timeline in timelines:
+        seen = sum(each.header.id == timeline.header.id for each in [*fitted, *held_out])
+        (held_out if seen % 2 else fitted).append(timeline)
+    if not held_out:
+        raise BadInput("tuning needs a second timeline of a scenario, to test on what it was not fitted on")
+    return fitted, held_out
 
 
 def survivals(
@@ -132,7 +148,10 @@ def _survival(name: str, spells: Sequence[Spell], target: float) -> Survival:
         return Survival(name, len(spells), 0, nothing, nothing, None)
     data = CensoredData(uncensored=days[ended], right=days[~ended])
     curve = ecdf(data).sf
-    bounds = curve.confidence_interval(0.95, method="log-log")
+    with warnings.catch_warnings():
+        # the bounds are undefined before the first end and after the last; ``_quantile`` knows
+        warnings.simplefilter("ignore", RuntimeWarning)
+        bounds = curve.confidence_interval(0.95, method="log-log")
     return Survival(
         name,
         len(spells),
