@@ -80,15 +80,16 @@ def spells(timeline: Timeline, policies: Mapping[str, ClassPolicy]) -> list[Spel
                 known.append(moment)
     found: list[Spell] = []
     for f, starts in moments.items():
+        fact = truth.facts[f]
         ended, told_end = (
             int(truth.times[ends[f]]) if ends[f] < truth.never else NEVER for ends in (truth.ends, told.ends)
         )
+        known_end = min(told_end, fact.valid_to)
         for start, following in zip(starts, [*starts[1:], NEVER], strict=True):
-            stop = min(ended, told_end, following, last)
+            stop = min(ended, known_end, following, last)
             if stop > start:
-                fact = truth.facts[f]
-                silent = stop == ended < told_end
-                found.append(Spell(class_of(fact), fact.valid_to != NEVER, (stop - start) / DAY, silent))
+                days, silent = (stop - start) / DAY, stop == ended < known_end
+                found.append(Spell(class_of(fact), fact.valid_to != NEVER, days, silent))
     return found
 
 
