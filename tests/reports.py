@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ class Replay:
         self.outcome = self.seen.footer.outcome
         self.reason = self.seen.footer.reason
 
-    @property
+    @cached_property
     def scores(self) -> Scores:
         return score(self.timeline, self.seen)
 
