@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from memrot.memory import Fields, Op, Place, Query, Record, Where
+from memrot.memory import Fields, Op, Place, Query, Record, Vector, Where
 from memrot_adapters._redis_hashes import VECTOR, Hashes
 from memrot_adapters._redis_server import RedisServer
+
+DISTANCE = "__distance"
+
+Row: TypeAlias = tuple[bytes, Any]
 
 
 class Ft(Hashes):
@@ -38,27 +42,29 @@ class Ft(Hashes):
         self._wait()
 
     def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
-        self._cover(clause.field for clause in where)
-        ranges = " ".join(f"@{clause.field}:{_range(clause.op, clause.value)}" for clause in where)
-        nearest = f"{f'({ranges})' if ranges else '*'}=>[KNN {k} @__vector $vector AS __distance]"
-        read = self._redis.pipeline(transaction=False)
-        for query in queries:
-            read.execute_command(
-                "FT.SEARCH", self._name, nearest, "PARAMS", 2, "vector", query.vector.tobytes(),
-                "SORTBY", "__distance", "RETURN", 1, "__distance", "LIMIT", 0, k, "TIMEOUT", 0, "DIALECT", 2,
-            )  # fmt: skip
         skip = len(self._records)
         return [
-            [
-                (key.decode()[skip:], 1.0 - float(row[1]))
-                for key, row in zip(reply[1::2], reply[2::2], strict=True)
-            ]
-            for reply in read.execute()
+            [(key.decode()[skip:], 1.0 - float(row[1])) for key, row in rows]
+            for rows in self._nearest([query.vector for query in queries], where, k, DISTANCE)
         ]
 
     def drop(self) -> None:
         self._redis.execute_command("FT.DROPINDEX", self._name)
         super().drop()
+
+    def _nearest(self, vectors: Iterable[Vector], where: Where, k: int, *shown: str) -> list[list[Row]]:
+        """Per vector at most ``k`` keys, nearest first, each with names and values of what is shown; None
+        in their place where the key has expired and the index has not heard of it."""
+        self._cover(clause.field for clause in where)
+        ranges = " ".join(f"@{clause.field}:{_range(clause.op, clause.value)}" for clause in where)
+        nearest = f"{f'({ranges})' if ranges else '*'}=>[KNN {k} @__vector $vector AS {DISTANCE}]"
+        read = self._redis.pipeline(transaction=False)
+        for vector in vectors:
+            read.execute_command(
+                "FT.SEARCH", self._name, nearest, "PARAMS", 2, "vector", vector.tobytes(),
+                "SORTBY", DISTANCE, "RETURN", len(shown), *shown, "LIMIT", 0, k, "TIMEOUT", 0, "DIALECT", 2,
+            )  # fmt: skip
+        return [list(zip(reply[1::2], reply[2::2], strict=True)) for reply in read.execute()]
 
     def _cover(self, fields: Iterable[str]) -> None:
         new = set(fields) - self._covered

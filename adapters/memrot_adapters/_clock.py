@@ -1,0 +1,59 @@
+"""A clock that a server of ours believes, moved by hand: the library of the ``libfaketime`` wheel.
+
+The library stands between the server and the system's time, and reads the instant from a file. The
+file is replaced whole, and the server is asked for the time until it is there. Monotonic time is left
+alone: it is what the server's own timers run on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from memrot.errors import Unavailable
+from memrot.model import Instant
+
+PATIENCE = 10.0
+"""Seconds until a server must have noticed."""
+
+
+class Clock:
+    """Stands still between two moves, and where it stood when a server starts again in its folder."""
+
+    def __init__(self, folder: Path, extra: str) -> None:
+        self._library = _library(extra)
+        self._file = folder / "clock"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not self._file.exists():
+            self._write(0)
+
+    def environment(self) -> dict[str, str]:
+        """What makes a process believe this clock."""
+        return {
+            "LD_PRELOAD": str(self._library), "FAKETIME_TIMESTAMP_FILE": str(self._file.resolve()),
+            "FAKETIME_FMT": "%s", "TZ": "UTC", "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+        }  # fmt: skip
+
+    def move(self, at: Instant, told: Callable[[], Instant]) -> None:
+        """Set the instant; returns when the server, asked by ``told``, has it."""
+        self._write(at)
+        deadline = time.monotonic() + PATIENCE
+        while told() < at:
+            if time.monotonic() > deadline:
+                raise TimeoutError("the server does not follow the clock that was moved")
+            time.sleep(0.001)
+
+    def _write(self, at: Instant) -> None:
+        new = self._file.with_name("clock.new")
+        new.write_text(f"{at // 1000}.{at % 1000:03d}")
+        new.replace(self._file)
+
+
+def _library(extra: str) -> Path:
+    found = importlib.util.find_spec("libfaketime")
+    if found is None or found.origin is None:
+        raise Unavailable(f"pip install 'memrot[{extra}]'")
+    return Path(found.origin).parent / "vendor" / "libfaketime" / "src" / "libfaketime.so.1"
