@@ -126,14 +126,14 @@ def _left_for(area: Area, partner: str, person: str, share: float) -> Story:
 def _imported(area: Area, person: str) -> Story:
     """An outdated address book is imported after the fact: it never was true again."""
     yield within(area, 0.85, 0.9)
-    managers = _managers(area, person)
-    if len(managers) > 1 and (now := area.now(person, "manager")) is not None:
+    bosses = _bosses(area, person)
+    if len(bosses) > 1 and (now := area.now(person, "manager")) is not None:
         since = (area.log.at - now.valid_from) // DAY + 20
-        area.add(person, "manager", managers[0].value, backdated=since, tended=False)
+        area.add(person, "manager", bosses[0].value, backdated=since, tended=False)
         area.ask(person, "manager", "late_arrival")
 
 
-def _managers(area: Area, person: str) -> list[Fact]:
+def _bosses(area: Area, person: str) -> list[Fact]:
     return [fact for fact in area.present.facts.values() if fact.key == (person, "manager")]
 
 
