@@ -11,6 +11,7 @@ import typer
 from memrot.cli import exits
 from memrot.cli.adapters import adapters
 from memrot.cli.bounds import bounds
+from memrot.cli.compare import ablate, compare
 from memrot.cli.exam import scenarios, timeline
 from memrot.cli.retention import retention
 from memrot.cli.run import run
@@ -34,6 +35,8 @@ app.command("diagnose")(diagnose)
 app.command("explain")(explain)
 app.command("score")(score)
 app.command("adapters")(adapters)
+app.command("compare", epilog=exits.HELP)(compare)
+app.command("ablate")(ablate)
 app.command("publish")(publish)
 app.command("verify", epilog=exits.HELP)(verify)
 app.command("cite")(cite)

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from memrot import controls
 from memrot.errors import BadInput
 from memrot.leaderboard.breakdown import By, broken_down
+from memrot.leaderboard.capabilities import Declared
 from memrot.leaderboard.rows import Leaderboard, comparable, encoded, grouped, row
 from memrot.leaderboard.tables import Format, markdown, render
 from memrot.observations import TimelineId
-from memrot.results import SCORING, Manifest, RunFolder, Scored, Settings
+from memrot.results import SCORING, RunFolder, Scored, Settings
 from memrot.score import Scores
 from memrot.stats import ranks
 from memrot.truth import GroundTruth, leaking_probes
 
 __all__ = [
-    "Board", "By", "Format", "broken_down", "files", "of", "of_cells", "render", "scores_by_row", "write",
+    "Board", "By", "Format", "broken_down", "files", "of", "of_cells", "refuse_other", "render",
+    "scores_by_row", "write",
 ]  # fmt: skip
 
 
@@ -35,19 +37,21 @@ class Board(Struct, frozen=True, kw_only=True):
     """What the controls should have scored and did not; empty: the exam is sound."""
     leaking: int
     """Probes that go on after the last fact of their key has ended (FORMATS.md)."""
+    capabilities: Declared
 
 
 def of(*folders: RunFolder) -> Board:
     """The leaderboard of finished runs; raises BadInput where they are not of the same exam."""
-    manifests = [folder.manifest() for folder in folders]
-    for folder, manifest in zip(folders[1:], manifests[1:], strict=True):
-        _refuse_other(folders[0], manifests[0], folder, manifest)
-    settings = manifests[0].settings
+    for folder in folders[1:]:
+        refuse_other(folders[0], folder)
+    settings = folders[0].manifest().settings
     cells: dict[str, Scored] = {}
     for folder in folders:
         for scored in folder.scored():
             cells.setdefault(scored.cell.name, scored)
-    return of_cells(folders[0], settings, list(cells.values()))
+    board = of_cells(folders[0], settings, list(cells.values()))
+    declared = [folder.manifest().capabilities for folder in folders]
+    return structs.replace(board, capabilities={name: each for run in declared for name, each in run.items()})
 
 
 def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> Board:
@@ -68,6 +72,7 @@ def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> 
         cells=rows,
         broken=broken,
         leaking=leaking,
+        capabilities=folder.manifest().capabilities,
     )
 
 
@@ -90,8 +95,9 @@ def scores_by_row(cells: Sequence[Scored]) -> dict[str, list[Scores]]:
     }
 
 
-def _refuse_other(first: RunFolder, ours: Manifest, other: RunFolder, theirs: Manifest) -> None:
-    mine, its = ours.settings, theirs.settings
+def refuse_other(first: RunFolder, other: RunFolder) -> None:
+    """Raise BadInput unless two runs sat the same exam under the same terms."""
+    mine, its = first.manifest().settings, other.manifest().settings
     reasons = [
         ("timelines", {each.digest for each in mine.timelines}, {each.digest for each in its.timelines}),
         ("embedder", mine.terms.embedder, its.terms.embedder),
