@@ -1,12 +1,12 @@
-"""Redis by its own means: a key a fact, overwritten by its key, with the server's own expiry.
+"""Redis by its own means: a key a fact, overwritten by its key, the server's expiry, and a filter by it.
 
 The embedded server's clock is moved to each instant of the timeline, so that keys expire when the
 timeline says; a server given by its URL runs by the wall clock, with which no timeline can be replayed.
 A key dies when the server's time is past its expiry: a fact that ends at T has the expiry T - 1 ms.
+A fact that was confirmed after its key had died stays gone: a confirmation names it and does not say it.
 
 RediSearch learns of an expired key when the server's sweep deletes it; until then a search returns its
-row empty, in one of the k places. ``redis/native`` filters by the expiry beside it, as Redis' makers
-advise; ``redis/native-ttl-only`` relies on the expiry alone. The sweep runs in real time, of which
+row empty, in one of the k places, unless a filter leaves it out. The sweep runs in real time, of which
 next to none passes between two instants of a replay: it is switched off, so that every run sees the
 same, a search before the sweep.
 """
@@ -44,16 +44,15 @@ CAPABILITIES = {
 
 
 def open_memory(place: Place, options: Mapping[str, str], embedder: Embedder) -> RedisNative:
-    return _opened("redis/native", place, options, embedder, filters=True)
+    memory = opened("redis/native", place, options, embedder, filters=True)
+    memory.info = structs.replace(memory.info, name="redis/native", note=NOTE, capabilities=CAPABILITIES)
+    return memory
 
 
-def open_ttl_only(place: Place, options: Mapping[str, str], embedder: Embedder) -> RedisNative:
-    return _opened("redis/native-ttl-only", place, options, embedder, filters=False)
-
-
-def _opened(
+def opened(
     name: str, place: Place, options: Mapping[str, str], embedder: Embedder, *, filters: bool
 ) -> RedisNative:
+    """On a server whose clock is ours; raises Unsupported for one that is not."""
     check_options(name, options, {"server": ("",)})
     redis = backend("redis", "redis")
     if "server" in options:
@@ -62,12 +61,10 @@ def _opened(
     clock = Clock(folder, "redis")
     server = RedisServer(redis, folder, search=True, clock=clock)
     try:
-        memory = RedisNative(server, place, embedder, clock, filters=filters)
+        return RedisNative(server, place, embedder, clock, filters=filters)
     except BaseException:
         server.stop()
         raise
-    memory.info = structs.replace(memory.info, name=name)
-    return memory
 
 
 class RedisNative(Native, Ft):
@@ -76,14 +73,7 @@ class RedisNative(Native, Ft):
     ) -> None:
         Native.__init__(self, embedder)
         Ft.__init__(self, server.connection, place, server)
-        self.info = structs.replace(
-            self.info,
-            clock="moved",
-            note=NOTE
-            if filters
-            else "as it comes, no layers; the server's expiry alone, seen before its sweep",
-            capabilities=CAPABILITIES,
-        )
+        self.info = structs.replace(self.info, clock="moved")
         self._clock = clock
         self._filters = filters
         self._redis.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)

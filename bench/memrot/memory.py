@@ -99,6 +99,13 @@ class Info(Struct, frozen=True, kw_only=True):
     """By a name of ``CAPABILITIES``, or one of the product's own. What is not named is not declared."""
 
 
+def under_layers(info: Info) -> Mapping[str, Capability]:
+    """The capabilities of a store: what it does not declare is what layers add, if its stack has them."""
+    pushed: How = "native" if {"gt", "le"} <= info.filters else "layered"
+    layered: dict[str, Capability] = {name: Capability("layered") for name in CAPABILITIES}
+    return {**layered, "filter": Capability(pushed), **info.capabilities}
+
+
 class Record(Struct, frozen=True):
     """One stored fact. ``vector`` has unit length; ``fields`` has the same names on every record."""
 

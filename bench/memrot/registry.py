@@ -17,7 +17,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 
 from memrot.embed.base import Embedder
 from memrot.errors import BadInput, Unavailable
-from memrot.memory import MemoryService, OpenMemory, Place, Store
+from memrot.memory import Capability, MemoryService, OpenMemory, Place, Store
 from memrot.timeline import Timeline
 
 Kind: TypeAlias = Literal["adapters", "memories", "scenarios", "embedders"]
@@ -150,6 +150,21 @@ def about(name: str) -> str:
         return advice(point, error)
     summary = (module.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join([*summary.replace("``", "").split(), *getattr(module, "NOTES", ())])
+
+
+def differences(name: str) -> Mapping[str, Capability]:
+    """The conformance tests that an examinee's module declares to fail (``DIFFERENCES``), and why."""
+    module = importlib.import_module(examinee(name).module)
+    return cast(Mapping[str, Capability], getattr(module, "DIFFERENCES", {}))
+
+
+def capabilities(name: str) -> Mapping[str, Capability]:
+    """What an examinee's module declares (``CAPABILITIES``); the backend is not imported."""
+    try:
+        module = importlib.import_module(examinee(name).module)
+    except ImportError:
+        return {}
+    return cast(Mapping[str, Capability], getattr(module, "CAPABILITIES", {}))
 
 
 def installed(name: str) -> bool:

@@ -28,6 +28,7 @@ from memrot.cells import Cell, Terms, timeline_file
 from memrot.erasure import Erased, erased
 from memrot.errors import BadInput
 from memrot.lines import refuse_newer, write_lines
+from memrot.memory import Capability
 from memrot.observations import Observations, Outcome, TimelineId
 from memrot.score import Scores, score
 from memrot.timeline import Timeline
@@ -59,6 +60,8 @@ class Manifest(Struct, frozen=True, kw_only=True, tag_field="type", tag="run"):
     machine: dict[str, Any]
     started: str
     finished: str | None = None
+    capabilities: dict[str, dict[str, Capability]] = {}
+    """Of each backend, by what a stack's name begins with."""
     wall_s: float = 0.0
     """Seconds that the sittings took which came to their end."""
 

@@ -37,7 +37,9 @@ class Board(Struct, frozen=True, kw_only=True):
     """What the controls should have scored and did not; empty: the exam is sound."""
     leaking: int
     """Probes that go on after the last fact of their key has ended (FORMATS.md)."""
-    capabilities: Declared
+    repeats: tuple[Repeat, ...] = ()
+    """Rows of which several runs measured the same cells; the first measurement is the one shown."""
+    capabilities: Declared = {}
 
 
 def of(*folders: RunFolder) -> Board:

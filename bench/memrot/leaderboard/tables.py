@@ -14,6 +14,7 @@ from msgspec import UNSET
 from tabulate import tabulate
 
 from memrot.cells import stack_name
+from memrot.leaderboard.capabilities import Declared, matrix, reasons
 from memrot.leaderboard.rows import METRICS, Estimate, Row, encoded
 from memrot.memory import TTL_DAYS
 from memrot.names import StackName
@@ -46,6 +47,8 @@ def render(board: Board, shape: Format = "table", *, wide: bool = False) -> str:
     else:
         parts += [heading("Every stack", shape), quality(board, shape, tuple(HEADINGS))]
     parts += [heading("How they ran", shape), circumstances(board, shape), notes(board, shape)]
+    if board.capabilities:
+        parts += [heading("Who does what", shape), capabilities(board.capabilities, shape)]
     parts += [heading("Timelines, by seed and digest", shape), timelines(board, shape)]
     return "\n\n".join(part for part in parts if part)
 
@@ -131,6 +134,12 @@ def circumstances(board: Board, shape: Format) -> str:
     )
 
 
+def capabilities(declared: Declared, shape: Format) -> str:
+    """A row a backend, a column a capability; then the reasons."""
+    headings, body = matrix(declared)
+    return f"{table(body, headings, shape, numbers=False)}\n\n{_lines(reasons(declared), shape)}"
+
+
 def notes(board: Board, shape: Format) -> str:
     """What a reader must know to read the numbers."""
     ttls = ", ".join(f"{domain} {days:g} d" for domain, days in TTL_DAYS.items())
@@ -158,9 +167,7 @@ def notes(board: Board, shape: Format) -> str:
         lines += board.broken
     else:
         lines.append("Controls score what they must: the exam is sound.")
-    if shape == "markdown":
-        return "\n".join(f"- {line}" for line in lines)
-    return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ") for line in lines)
+    return _lines(lines, shape)
 
 
 def timelines(board: Board, shape: Format) -> str:
@@ -208,6 +215,12 @@ def table(
 
 def heading(text: str, shape: Format) -> str:
     return f"## {text}" if shape == "markdown" else f"{text}\n{'=' * len(text)}"
+
+
+def _lines(lines: Sequence[str], shape: Format) -> str:
+    if shape == "markdown":
+        return "\n".join(f"- {line}" for line in lines)
+    return "\n".join(textwrap.fill(line, 110, subsequent_indent="  ") for line in lines)
 
 
 def _stacks(board: Board) -> list[Row]:

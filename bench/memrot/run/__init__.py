@@ -25,7 +25,7 @@ from memrot.controls import CONTROLS
 from memrot.embed.base import Embedder
 from memrot.embed.cache import Cache, Recalled
 from memrot.errors import BadInput, Unavailable, Unsupported
-from memrot.memory import Info
+from memrot.memory import Capability, Info, under_layers
 from memrot.names import StackName
 from memrot.observations import Outcome, StackId
 from memrot.results import (
@@ -93,7 +93,7 @@ class _Run:
 
     def go(self, embedder: Embedder) -> None:
         began = time.monotonic()
-        stacks, failures = self._identified(embedder)
+        stacks, failures, capabilities = self._identified(embedder)
         if self.request.fresh:
             self.folder.clear()
         tidy(self.folder)
@@ -109,6 +109,7 @@ class _Run:
             machine=machine(),
             started=before.started if before else _now(),
             finished=before.finished if before else None,
+            capabilities=capabilities,
             wall_s=before.wall_s if before else 0.0,
         )
         done = self._done(manifest.cells)
@@ -121,7 +122,9 @@ class _Run:
         took = round(manifest.wall_s + time.monotonic() - began, 1)
         self.folder.write_manifest(structs.replace(manifest, finished=_now(), wall_s=took))
 
-    def _identified(self, embedder: Embedder) -> tuple[list[StackId], dict[StackName, Failure]]:
+    def _identified(
+        self, embedder: Embedder
+    ) -> tuple[list[StackId], dict[StackName, Failure], dict[str, dict[str, Capability]]]:
         """What each backend says of itself, and which cannot be measured and why."""
         with Cache() as cache:
             recalled = Recalled.of(embedder, cache)
@@ -136,11 +139,14 @@ class _Run:
             found[bases[place]] = f"no reply within {_INSPECTION_S:g} s" if hung else result
         stacks: list[StackId] = []
         failures: dict[StackName, Failure] = {}
+        capabilities: dict[str, dict[str, Capability]] = {}
         for stack in self.plan.stacks:
             identity = StackId(adapter=stack.adapter, options=dict(stack.options), layers=stack.layers)
             match found[stack.opened]:
                 case Info() as info:
                     identity = described(identity, info)
+                    whole = registry.is_memory(stack.adapter)
+                    capabilities[str(stack.opened)] = dict(info.capabilities if whole else under_layers(info))
                 case BadInput() as error:
                     raise error
                 case Unavailable() as error:
@@ -150,7 +156,7 @@ class _Run:
                 case error:
                     failures[stack] = ("errored", f"cannot be opened: {error}")
             stacks.append(identity)
-        return stacks, failures
+        return stacks, failures, capabilities
 
     def _cells(self, stacks: Sequence[StackId]) -> tuple[Cell, ...]:
         """Timeline by timeline, so that the time left is estimated from a fair sample."""
