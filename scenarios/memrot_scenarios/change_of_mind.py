@@ -17,13 +17,12 @@ from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, lasting, pages, quiet, silently, within, writing
+from memrot_scenarios.turns import looked_up, remembered, said_again, taken_back, taken_up_again, turn
 from memrot_scenarios.world import Scenario
 
 _SEASON = 70
 """Days that a slow detour lasts, about; assumed."""
-_NEWS = 6
-"""Facts that are told during a slow detour, or an absence, at least: it outlasts other news."""
 
 
 def _script(area: Area) -> list[Story]:
@@ -62,22 +61,16 @@ def _script(area: Area) -> list[Story]:
         quiet(area, 7 if area.small else 10),
         *(_rapid(area, key, n) for n, key in enumerate(rapid)),
         *(_slow(area, key) for key in slow),
-        *(_deleted(area, key) for key in deleted),
-        *(_repeated(area, key) for key in repeated),
-        _withdrawn(area, gone),
-        _unnoticed(area, (three, "phone")),
+        *(taken_up_again(area, key) for key in deleted),
+        *(said_again(area, key) for key in repeated),
+        taken_back(area, gone),
+        silently(area, (three, "phone"), 0.6, 0.8),
         *background(area, drifting, 16 if area.small else 26),
-        _remembered(area, rapid[1], 0.6),
-        _remembered(area, slow[1], 0.8),
-        _looked_up(area, slow[2]),
-        _looked_up(area, slow[3]),
+        remembered(area, rapid[1], 0.6, 0.65),
+        remembered(area, slow[1], 0.8, 0.85),
+        looked_up(area, slow[2]),
+        looked_up(area, slow[3]),
     ]
-
-
-def _turn(area: Area, key: Key, value: str | None = None) -> None:
-    """The taste changes to a value; where it is a diet, the meals that suited the last one end."""
-    if (old := area.now(*key)) is not None:
-        area.revise(old, value)
 
 
 def _rapid(area: Area, key: Key, number: int) -> Story:
@@ -86,12 +79,12 @@ def _rapid(area: Area, key: Key, number: int) -> Story:
     first = area.now(*key)
     if first is None:
         return
-    _turn(area, key)
+    turn(area, key)
     yield 1 + 4 * area.rng.random()
-    _turn(area, key, first.value)
+    turn(area, key, first.value)
     yield from _fed_again(area, key, 2 + 8 * area.rng.random())
     yield area.horizon * (0.25 + 0.15 * area.rng.random())
-    _turn(area, key)
+    turn(area, key)
 
 
 def _slow(area: Area, key: Key) -> Story:
@@ -100,18 +93,11 @@ def _slow(area: Area, key: Key) -> Story:
     first = area.now(*key)
     if first is None:
         return
-    _turn(area, key)
+    turn(area, key)
     yield from _fed_again(area, key, 10 + 10 * area.rng.random())
-    yield from _lasting(area, around(area.rng, _SEASON))
-    _turn(area, key, first.value)
+    yield from lasting(area, around(area.rng, _SEASON))
+    turn(area, key, first.value)
     yield from _fed_again(area, key, 10 + 10 * area.rng.random())
-
-
-def _lasting(area: Area, days: float) -> Story:
-    known = area.log.facts
-    yield days
-    while area.log.facts < known + _NEWS:
-        yield 3
 
 
 def _fed_again(area: Area, key: Key, days: float) -> Story:
@@ -122,54 +108,6 @@ def _fed_again(area: Area, key: Key, days: float) -> Story:
     yield days
     if (diet := area.now(person, name)) is not None:
         area.add(person, "meal_plan", on=[diet])
-
-
-def _deleted(area: Area, key: Key) -> Story:
-    """A wish is withdrawn, and deliberately voiced again in the same words."""
-    yield within(area, 0.15, 0.5)
-    old = area.now(*key)
-    if old is None:
-        return
-    area.drop(old, "reversed")
-    yield from _lasting(area, around(area.rng, 90))
-    area.add(*key, old.value)
-
-
-def _repeated(area: Area, key: Key) -> Story:
-    """The same is said again in the same words while it is true; later it changes."""
-    yield within(area, 0.2, 0.4)
-    old = area.now(*key)
-    if old is None:
-        return
-    area.add(*key, old.value)
-    yield area.horizon * (0.25 + 0.1 * area.rng.random())
-    _turn(area, key)
-
-
-def _withdrawn(area: Area, key: Key) -> Story:
-    yield within(area, 0.3, 0.5)
-    if (old := area.now(*key)) is not None:
-        area.drop(old, "reversed")
-
-
-def _unnoticed(area: Area, key: Key) -> Story:
-    yield within(area, 0.6, 0.8)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
-
-
-def _remembered(area: Area, key: Key, share: float) -> Story:
-    """The history is asked for, in order."""
-    yield within(area, share, share + 0.05)
-    area.ask(*key, "history", mode="history")
-
-
-def _looked_up(area: Area, key: Key) -> Story:
-    """What held in the middle of the detour is asked for after it."""
-    yield within(area, 0.8, 0.9)
-    begins = [fact.valid_from for fact in area.present.facts.values() if fact.key == key]
-    if len(begins) > 2:
-        area.ask(*key, "history", mode="as_of", as_of=(begins[1] + begins[2]) // 2)
 
 
 SCENARIO = Scenario(id="person/change-of-mind", revision=1, doc=__doc__ or "", script=_script, world=PERSON)

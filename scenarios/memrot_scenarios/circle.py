@@ -20,7 +20,8 @@ from memrot.model import DAY, Fact
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import LAG_DAYS, around
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import WRITTEN, Line, Story, background, quiet, within, writing
+from memrot_scenarios.stories import WRITTEN, Line, Story, background, quiet, silently, within, writing
+from memrot_scenarios.turns import remembered
 from memrot_scenarios.world import Scenario
 
 
@@ -72,9 +73,9 @@ def _script(area: Area) -> list[Story]:
             for partner, person, share in zip(loved.values(), movable[1:], (0.25, 0.55), strict=False)
         ),
         _imported(area, movable[0]),
-        _unnoticed(area, movable[2]),
+        silently(area, (movable[2], "assistant"), 0.5, 0.6),
         *background(area, drifting, 16 if area.small else 27),
-        _remembered(area, movable[1]),
+        remembered(area, (movable[1], "manager"), 0.6, 0.65),
     ]
 
 
@@ -135,18 +136,6 @@ def _imported(area: Area, person: str) -> Story:
 
 def _bosses(area: Area, person: str) -> list[Fact]:
     return [fact for fact in area.present.facts.values() if fact.key == (person, "manager")]
-
-
-def _unnoticed(area: Area, person: str) -> Story:
-    """One diary is handed over without a word."""
-    yield within(area, 0.5, 0.6)
-    if (old := area.now(person, "assistant")) is not None:
-        area.revise(old, announced=False)
-
-
-def _remembered(area: Area, person: str) -> Story:
-    yield within(area, 0.6, 0.65)
-    area.ask(person, "manager", "history", mode="history")
 
 
 SCENARIO = Scenario(

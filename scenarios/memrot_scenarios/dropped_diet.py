@@ -14,16 +14,16 @@ neighbours, and somebody is harmed.
 
 from __future__ import annotations
 
-from memrot.model import Key, Reason, Tests
+from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, pages, quiet, silently, within, writing
+from memrot_scenarios.turns import dropped_for_good, imposed_anew
 from memrot_scenarios.world import Scenario
 
 _STANDING = (("diet", "meal_plan"), ("curfew", "auto_reply"), ("budget", "price_alert"))
 """A constraint, and what exists for its sake."""
-_REASONS: tuple[Reason, ...] = ("dropped", "dropped", "obsolete")
 
 
 def _script(area: Area) -> list[Story]:
@@ -66,28 +66,13 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages(lines, asked)),
         quiet(area, 7 if area.small else 10),
-        *(_dropped(area, key, n / len(dropped)) for n, key in enumerate(dropped)),
-        *(_revived(area, key) for key in revived),
+        *(dropped_for_good(area, key, n / len(dropped)) for n, key in enumerate(dropped)),
+        *(imposed_anew(area, key) for key in revived),
         *(_promised(area, person) for person in (three, calm[0])),
         _never_so(area, calm[1]),
-        _silently(area, (four, "commute")),
+        silently(area, (four, "commute"), 0.4, 0.6),
         *background(area, tightened, 23 if area.small else 38),
     ]
-
-
-def _dropped(area: Area, key: Key, share: float) -> Story:
-    yield within(area, 0.04 + 0.75 * share, 0.16 + 0.75 * share)
-    if (old := area.now(*key)) is not None:
-        area.drop(old, area.rng.choice(_REASONS))
-
-
-def _revived(area: Area, key: Key) -> Story:
-    """Dropped, and months later voiced again, for something else."""
-    yield within(area, 0.1, 0.3)
-    if (old := area.now(*key)) is not None:
-        area.drop(old, "dropped")
-        yield around(area.rng, 120)
-        area.add(*key)
 
 
 def _promised(area: Area, person: str) -> Story:
@@ -105,12 +90,6 @@ def _never_so(area: Area, person: str) -> Story:
     yield around(area.rng, 30)
     if area.present.holds(mistaken):
         area.drop(mistaken, "retracted")
-
-
-def _silently(area: Area, key: Key) -> Story:
-    yield within(area, 0.4, 0.6)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
 
 
 SCENARIO = Scenario(id="person/dropped-diet", revision=1, doc=__doc__ or "", script=_script, world=PERSON)

@@ -19,7 +19,7 @@ from memrot.model import Fact, Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import WRITTEN, Line, Story, background, pages, quiet, silently, within, writing
 from memrot_scenarios.world import Scenario
 
 
@@ -57,7 +57,7 @@ def _script(area: Area) -> list[Story]:
         *(_left(area, person, n / len(leavers)) for n, person in enumerate(leavers)),
         *(_covered_again(area, person, n) for n, person in enumerate((chain, diamond, either))),
         *(_on_and_off(area, person) for person in others),
-        _silently(area, (chain, "phone")),
+        silently(area, (chain, "phone"), 0.4, 0.6),
         *background(area, drifting, 24 if area.small else 35),
     ]
 
@@ -136,12 +136,6 @@ def _insured(area: Area, person: str) -> Fact:
     jobs = [area.now(other, "employer") for other in area.people if other != person]
     job = area.rng.choice([job for job in jobs if job is not None])
     return area.add(person, "insured_via", job.subject, on=[job])
-
-
-def _silently(area: Area, key: Key) -> Story:
-    yield within(area, 0.4, 0.6)
-    if (old := area.now(*key)) is not None:
-        area.revise(old, announced=False)
 
 
 SCENARIO = Scenario(id="person/job-left", revision=1, doc=__doc__ or "", script=_script, world=PERSON)

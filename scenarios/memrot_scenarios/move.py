@@ -13,11 +13,10 @@ or what somebody owes to a person who moved is thrown away with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memrot_scenarios.area import Area
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import Line, Story, background, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, quiet, silently, writing
+from memrot_scenarios.turns import rebuilt, remembered
 from memrot_scenarios.world import Scenario
 
 
@@ -54,42 +53,16 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages),
         quiet(area, 7 if area.small else 10),
-        *(_moved(area, person, "city", ("doctor", "gym"), 2) for person in movers),
-        *(_moved(area, person, "address", ("landlord", "keys"), 1) for person in nearby),
-        _silently(area, busy[2], "email"),
+        *(rebuilt(area, person, "city", ("doctor", "gym"), 2) for person in movers),
+        *(rebuilt(area, person, "address", ("landlord", "keys"), 1) for person in nearby),
+        silently(area, (busy[2], "email"), 0.3, 0.6),
         *background(
             area,
             [(busy[0], "drink"), *((person, name) for person in busy for name in ("phone", "commute"))],
             22 if area.small else 34,
         ),
-        _remembered(area, movers[0], "city"),
+        remembered(area, (movers[0], "city"), 0.5, 0.6),
     ]
-
-
-def _moved(area: Area, person: str, root: str, standing: Sequence[str], times: int) -> Story:
-    """Somebody moves; whom and what they find in the new place is mentioned bit by bit."""
-    yield within(area, 0.05, 0.3)
-    for _ in range(times):
-        old = area.now(person, root)
-        if old is None:
-            return
-        new = area.revise(old)
-        for name in standing:
-            yield 3 + 30 * area.rng.random()
-            if area.rng.random() < 0.8:
-                area.add(person, name, on=[new])
-        yield area.horizon * (0.2 + 0.2 * area.rng.random())
-
-
-def _silently(area: Area, person: str, predicate: str) -> Story:
-    yield within(area, 0.3, 0.6)
-    if (old := area.now(person, predicate)) is not None:
-        area.revise(old, announced=False)
-
-
-def _remembered(area: Area, person: str, predicate: str) -> Story:
-    yield within(area, 0.5, 0.6)
-    area.ask(person, predicate, "history", mode="history")
 
 
 SCENARIO = Scenario(id="person/move", revision=1, doc=__doc__ or "", script=_script, world=PERSON)

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from memrot.model import DAY, Fact
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import LAG_DAYS, around
-from memrot_scenarios.stories import WRITTEN, Line, Story, background, quiet, within, writing
+from memrot_scenarios.stories import WRITTEN, Line, Story, background, quiet, silently, within, writing
+from memrot_scenarios.turns import remembered
 from memrot_scenarios.world import Scenario
 
 _BOARDS = ("the security board", "the architecture board")
@@ -76,9 +77,9 @@ def _script(area: Area) -> list[Story]:
             for board, team, share in zip(_BOARDS, teams, (0.25, 0.55), strict=False)
         ),
         _imported(area, movable[0]),
-        _unnoticed(area, movable[2]),
+        silently(area, (movable[2], "oncall"), 0.5, 0.6),
         *background(area, drifting, 13 if area.small else 22),
-        _remembered(area, movable[1]),
+        remembered(area, (movable[1], "owner"), 0.6, 0.65),
     ]
 
 
@@ -146,18 +147,6 @@ def _imported(area: Area, service: str) -> Story:
         since = (area.log.at - now.valid_from) // DAY + 20
         area.add(service, "owner", owners[0].value, backdated=since, tended=False)
         area.ask(service, "owner", "late_arrival")
-
-
-def _unnoticed(area: Area, service: str) -> Story:
-    """One pager is handed over without a word."""
-    yield within(area, 0.5, 0.6)
-    if (old := area.now(service, "oncall")) is not None:
-        area.revise(old, announced=False)
-
-
-def _remembered(area: Area, service: str) -> Story:
-    yield within(area, 0.6, 0.65)
-    area.ask(service, "owner", "history", mode="history")
 
 
 SCENARIO = Scenario(id="project/reorg", revision=1, doc=__doc__ or "", script=_script, exclusive=("hosts",))

@@ -11,15 +11,15 @@ service breaks one of them.
 
 from __future__ import annotations
 
-from memrot.model import Key, Reason, Tests
+from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
 from memrot_scenarios.lifetimes import around
 from memrot_scenarios.stories import Line, Story, background, pages, quiet, silently, within, writing
+from memrot_scenarios.turns import dropped_for_good, imposed_anew
 from memrot_scenarios.world import Scenario
 
 _STANDING = (("audit", "logs"), ("uptime", "oncall"), ("retention", "backup"))
 """A requirement, and what exists for its sake."""
-_REASONS: tuple[Reason, ...] = ("dropped", "dropped", "obsolete")
 
 
 def _script(area: Area) -> list[Story]:
@@ -65,28 +65,13 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages(lines, asked)),
         quiet(area, 7 if area.small else 10),
-        *(_dropped(area, key, n / len(dropped)) for n, key in enumerate(dropped)),
-        *(_revived(area, key) for key in revived),
+        *(dropped_for_good(area, key, n / len(dropped)) for n, key in enumerate(dropped)),
+        *(imposed_anew(area, key) for key in revived),
         *(_exempt(area, service) for service in (three, calm[0])),
         _never_so(area, calm[1]),
         silently(area, (four, "oncall"), 0.4, 0.6),
         *background(area, tightened, 23 if area.small else 38),
     ]
-
-
-def _dropped(area: Area, key: Key, share: float) -> Story:
-    yield within(area, 0.04 + 0.75 * share, 0.16 + 0.75 * share)
-    if (old := area.now(*key)) is not None:
-        area.drop(old, area.rng.choice(_REASONS))
-
-
-def _revived(area: Area, key: Key) -> Story:
-    """Dropped, and months later imposed again, by another limit."""
-    yield within(area, 0.1, 0.3)
-    if (old := area.now(*key)) is not None:
-        area.drop(old, "dropped")
-        yield around(area.rng, 120)
-        area.add(*key)
 
 
 def _exempt(area: Area, service: str) -> Story:

@@ -11,10 +11,9 @@ that mentions a rewritten service is thrown away with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memrot_scenarios.area import Area
-from memrot_scenarios.stories import Line, Story, background, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, quiet, silently, writing
+from memrot_scenarios.turns import rebuilt, remembered
 from memrot_scenarios.world import Scenario
 
 
@@ -52,32 +51,17 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages),
         quiet(area, 7 if area.small else 10),
-        *(_replaced(area, service, "language", ("framework", "test_runner"), 2) for service in rewritten),
-        *(_replaced(area, service, "database", ("driver", "backup"), 1) for service in migrated),
+        *(rebuilt(area, service, "language", ("framework", "test_runner"), 2) for service in rewritten),
+        *(rebuilt(area, service, "database", ("driver", "backup"), 1) for service in migrated),
         *(_moved(area, service) for service in moved),
-        _silently(area, busy[2], "image"),
+        silently(area, (busy[2], "image"), 0.3, 0.6),
         *background(
             area,
             [(busy[0], "image"), *((service, name) for service in busy for name in ("owner", "oncall"))],
             21 if area.small else 29,
         ),
-        _remembered(area, rewritten[0], "language"),
+        remembered(area, (rewritten[0], "language"), 0.5, 0.6),
     ]
-
-
-def _replaced(area: Area, service: str, root: str, dependants: Sequence[str], times: int) -> Story:
-    """The root changes, its dependants fall, and their successors are written down bit by bit."""
-    yield within(area, 0.05, 0.3)
-    for _ in range(times):
-        old = area.now(service, root)
-        if old is None:
-            return
-        new = area.revise(old)
-        for dependant in dependants:
-            yield 3 + 30 * area.rng.random()
-            if area.rng.random() < 0.8:
-                area.add(service, dependant, on=[new])
-        yield area.horizon * (0.2 + 0.2 * area.rng.random())
 
 
 def _moved(area: Area, service: str) -> Story:
@@ -85,17 +69,6 @@ def _moved(area: Area, service: str) -> Story:
         yield area.horizon * share * (1 + 0.5 * area.rng.random())
         if (old := area.now(service, "region")) is not None:
             area.revise(old)
-
-
-def _silently(area: Area, service: str, predicate: str) -> Story:
-    yield within(area, 0.3, 0.6)
-    if (old := area.now(service, predicate)) is not None:
-        area.revise(old, announced=False)
-
-
-def _remembered(area: Area, service: str, predicate: str) -> Story:
-    yield within(area, 0.5, 0.6)
-    area.ask(service, predicate, "history", mode="history")
 
 
 SCENARIO = Scenario(id="project/service-rewrite", revision=1, doc=__doc__ or "", script=_script)

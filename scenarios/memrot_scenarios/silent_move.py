@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from memrot.model import Key, Tests
 from memrot_scenarios.area import Area
-from memrot_scenarios.lifetimes import around
 from memrot_scenarios.person import PERSON
-from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
+from memrot_scenarios.stories import Line, Story, background, pages, quiet, writing
+from memrot_scenarios.turns import ended_unsaid, learnt_late
 from memrot_scenarios.world import Scenario
 
 
@@ -59,37 +59,11 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages(lines, asked)),
         quiet(area, 7 if area.small else 10),
-        *(_ended(area, key, replaced=True) for key in revised),
-        *(_ended(area, key, replaced=False) for key in ended),
-        *(_learnt(area, key) for key in learnt),
+        *(ended_unsaid(area, key, replaced=True) for key in revised),
+        *(ended_unsaid(area, key, replaced=False) for key in ended),
+        *(learnt_late(area, key) for key in learnt),
         *background(area, announced, 26 if area.small else 38),
     ]
-
-
-def _ended(area: Area, key: Key, *, replaced: bool) -> Story:
-    """A fact ends in silence; people speak of it as before."""
-    yield within(area, 0.1, 0.7)
-    old = area.now(*key)
-    if old is None:
-        return
-    if replaced:
-        area.revise(old, announced=False)
-    else:
-        area.drop(old, "obsolete", announced=False)
-    while True:
-        yield around(area.rng, 300)
-        area.mention(old)
-
-
-def _learnt(area: Area, key: Key) -> Story:
-    """A fact is replaced in silence; months later the assistant is told what holds instead."""
-    yield within(area, 0.1, 0.5)
-    old = area.now(*key)
-    if old is None:
-        return
-    new = area.revise(old, announced=False)
-    yield around(area.rng, 100)
-    area.add(*key, new.value)
 
 
 SCENARIO = Scenario(id="person/silent-move", revision=1, doc=__doc__ or "", script=_script, world=PERSON)
