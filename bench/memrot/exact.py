@@ -2,12 +2,19 @@
 
 Cosines are computed in float64. Vectors of the default embedder lie on a 2^-20 grid, so their dot
 products are exact and the ranking is the same on every machine, for every batch shape.
+
+Every plan is appended to a log before it is done, so that a process that is killed loses none (a
+machine that fails may: nothing is synced). Closing writes the log anew: what was deleted leaves it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from io import FileIO
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,10 +24,12 @@ from memrot.errors import BadInput
 from memrot.memory import Clause, Fields, Info, Place, Query, Record, Where
 
 _NO_VECTOR = np.empty(0, np.float32)
+_LENGTH = 4
+"""Bytes of a plan's length."""
 
 
 def open_store(place: Place, options: Mapping[str, str]) -> Exact:
-    """The store of a place, with what it held when it was last closed."""
+    """The store of a place, with what it held when it was last closed, or killed."""
     if options:
         raise BadInput(f"exact takes no options, got {sorted(options)}")
     return Exact(place)
@@ -38,27 +47,21 @@ class Exact:
     )
 
     def __init__(self, place: Place) -> None:
-        self._folder = place.folder
-        self._file = place.folder / f"{place.namespace}.msgpack"
+        self._log = _Log(place.folder / f"{place.namespace}.log")
         self._matrix = np.zeros((max(place.expected, 16), place.dim))
         self._columns: dict[str, NDArray[np.float64]] = {}  # NaN where a record lacks the field
         self._records: list[Record] = []
         self._row: dict[str, int] = {}
         self._open = True
-        if self._file.exists():
-            for id_, text, vector, fields in msgspec.msgpack.decode(self._file.read_bytes()):
-                self._put(Record(id_, text, np.frombuffer(vector, np.float32), fields))
+        for put, patch, delete in self._log.read():
+            records = [
+                Record(id_, text, np.frombuffer(v, np.float32), fields) for id_, text, v, fields in put
+            ]
+            self._apply(records, patch, delete)
 
     def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
-        for record in put:
-            self._put(record)
-        for id_, fields in patch.items():
-            row = self._row[id_]
-            record = self._records[row]
-            self._records[row] = Record(id_, record.text, record.vector, {**record.fields, **fields})
-            self._fill(row, fields)
-        for id_ in delete:
-            self._delete(id_)
+        self._log.append(_plan(put, patch, delete))
+        self._apply(put, patch, delete)
 
     def get(self, ids: Sequence[str]) -> Sequence[Record]:
         return [self._records[self._row[id_]] for id_ in ids if id_ in self._row]
@@ -92,18 +95,27 @@ class Exact:
     def drop(self) -> None:
         self._records.clear()
         self._row.clear()
-        self._file.unlink(missing_ok=True)
-        if self._folder.exists() and not any(self._folder.iterdir()):
-            shutil.rmtree(self._folder)
+        self._log.remove()
 
     def close(self) -> None:
         if not self._open:
             return
         self._open = False
         if self._records:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            rows = [(r.id, r.text, r.vector.tobytes(), dict(r.fields)) for r in self._records]
-            self._file.write_bytes(msgspec.msgpack.encode(rows))
+            self._log.rewrite(_plan(self._records, {}, []))
+        else:
+            self._log.remove()
+
+    def _apply(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        for record in put:
+            self._put(record)
+        for id_, fields in patch.items():
+            row = self._row[id_]
+            record = self._records[row]
+            self._records[row] = Record(id_, record.text, record.vector, {**record.fields, **fields})
+            self._fill(row, fields)
+        for id_ in delete:
+            self._delete(id_)
 
     def _put(self, record: Record) -> None:
         row = self._row.setdefault(record.id, len(self._records))
@@ -156,3 +168,54 @@ class Exact:
         compare = {"gt": np.greater, "le": np.less_equal, "eq": np.equal}[clause.op]
         holds: NDArray[np.bool_] = compare(column[:size], clause.value)
         return holds
+
+
+class _Log:
+    """Plans in the order in which they were made, each behind its length; a torn last one counts for
+    nothing."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._stream: FileIO | None = None
+
+    def read(self) -> Iterator[Any]:
+        content = self._file.read_bytes() if self._file.exists() else b""
+        whole = 0
+        while whole + _LENGTH <= len(content):
+            begin = whole + _LENGTH
+            end = begin + int.from_bytes(content[whole:begin])
+            if end > len(content):
+                break
+            yield msgspec.msgpack.decode(content[begin:end])
+            whole = end
+        if whole < len(content):
+            os.truncate(self._file, whole)
+
+    def append(self, plan: bytes) -> None:
+        if self._stream is None:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = FileIO(self._file, "a")
+        self._stream.write(len(plan).to_bytes(_LENGTH) + plan)
+
+    def rewrite(self, plan: bytes) -> None:
+        self._end()
+        new = self._file.with_suffix(".new")
+        new.write_bytes(len(plan).to_bytes(_LENGTH) + plan)
+        new.replace(self._file)
+
+    def remove(self) -> None:
+        self._end()
+        self._file.unlink(missing_ok=True)
+        folder = self._file.parent
+        if folder.exists() and not any(folder.iterdir()):
+            shutil.rmtree(folder)
+
+    def _end(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+def _plan(put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> bytes:
+    rows = [(r.id, r.text, r.vector.tobytes(), dict(r.fields)) for r in put]
+    return msgspec.msgpack.encode((rows, {id_: dict(fields) for id_, fields in patch.items()}, list(delete)))
