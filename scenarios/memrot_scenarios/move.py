@@ -1,7 +1,8 @@
 """People move house, and what stood on the old address falls with it.
 
 The person world's counterpart of project/service-rewrite: a city and an address for a language and a
-database, the doctor, the gym and the spare keys for what was built on them.
+database, the doctor, the gym and the spare keys for what was built on them. Who moves to another town
+has another address; who moves round the corner keeps the doctor.
 
 Provokes: the old city, address or phone number is still given as the answer, and so are the doctor
 round the corner, the landlord and the neighbour with the keys. In life a move is told once, in one
@@ -29,7 +30,7 @@ def _script(area: Area) -> list[Story]:
             Line("city", "revision" if person in movers else None),
             Line("doctor", "cascade" if person in movers else None, on=("city",)),
             Line("gym", "cascade" if person in movers[:2] else None, on=("city",)),
-            Line("address", "revision" if person in nearby else None),
+            Line("address", "revision" if person in nearby else None, on=("city",)),
             Line("landlord", "cascade" if person in nearby[:1] else None, on=("address",)),
             Line("keys", "cascade" if person in nearby[1:] else None, on=("address",)),
             Line("phone", "revision" if person in busy[:2] else None),
@@ -53,13 +54,13 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages),
         quiet(area, 7 if area.small else 10),
-        *(rebuilt(area, person, "city", ("doctor", "gym"), 2) for person in movers),
+        *(rebuilt(area, person, "city", ("address", "doctor", "gym"), 2) for person in movers),
         *(rebuilt(area, person, "address", ("landlord", "keys"), 1) for person in nearby),
         silently(area, (busy[2], "email"), 0.3, 0.6),
         *background(
             area,
             [(busy[0], "drink"), *((person, name) for person in busy for name in ("phone", "commute"))],
-            22 if area.small else 34,
+            22 if area.small else 32,
         ),
         remembered(area, (movers[0], "city"), 0.5, 0.6),
     ]
