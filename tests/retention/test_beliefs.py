@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import structs
+
 from memrot.layers.policy import DEFAULT, ClassPolicy
 from memrot.model import (
     DAY,
@@ -22,10 +24,9 @@ from memrot.timeline import Domain, Header, Timeline
 START = 1_700_000_000_000
 
 
-def fact(id_: str, value: str = "x", domain: str = "PREFERENCE", **changes: object) -> Fact:
-    return Fact(
-        id=id_, subject=id_[0], predicate="p", value=value, domain=domain, text=f"{id_} is {value}", **changes
-    )  # type: ignore[arg-type]  # by name
+def fact(id_: str, value: str = "x", domain: str = "PREFERENCE", **changes: int) -> Fact:
+    known = Fact(id=id_, subject=id_[0], predicate="p", value=value, domain=domain, text=f"{id_} is {value}")
+    return structs.replace(known, **changes)
 
 
 Make = Callable[[int, int], ChangeEvent]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memrot.cli.sources import conversing, exams, instant, policy_of
 from memrot.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Timelines = Annotated[
 ]
 RunOf = Annotated[Path | None, typer.Option("--run", help="A run's folder: test on its timelines.")]
 Scenarios = Annotated[list[str] | None, typer.Option("--scenario", help="Scenarios to test on; repeatable.")]
-Seeds = Annotated[int, typer.Option(help="Timelines a scenario.")]
+Seeds = Annotated[int, typer.Option(help="Timelines a scenario; more where they hold too few conversations.")]
 Wanted = Annotated[int, typer.Option("--conversations", help="Conversations to draw at least.")]
 EmbedderName = Annotated[str, typer.Option("--embedder", help="minilm, or hashing (lexical: for tests).")]
 
@@ -59,7 +60,7 @@ def show(
 
     if not 0 < confidence <= 1:
         raise BadInput(f"--confidence: expected a number above 0, at most 1, got {confidence}")
-    read = _policy(file)
+    read = policy_of(file)
     if toml:
         typer.echo(policy.written(read), nl=False)
         return
@@ -99,16 +100,15 @@ def replay(  # noqa: PLR0917 - an option each
 ) -> None:
     """Replay every conversation against the full store and against the policy's."""
     from memrot.retention import stores, tables
-    from memrot.retention.conversations import from_log, of, read_log
+    from memrot.retention.conversations import from_log, read_log
 
-    read = _policy(policy)
-    exams = _exams(timeline, run, scenario, range(1, seeds + 1))
+    read = policy_of(policy)
     if log is None:
-        asked = of(exams, conversations)
-    elif len(exams) != 1 or timeline is None:
+        asked = conversing(timeline, run, scenario, seeds, conversations)[1]
+    elif timeline is None or len(timeline) != 1:
         raise BadInput("--log: expected one --timeline, of what your memory was told")
     else:
-        asked = [from_log(exams[0], read_log(log))]
+        asked = [from_log(exams(timeline, None, None, ())[0], read_log(log))]
     keepers = [stores.retaining(read), *(stores.named(name) for name in beside or ())]
     with _trial(embedder, asked) as trial:
         found = {keeper.name: _replayed(trial, asked, keeper) for keeper in keepers}
@@ -158,12 +158,12 @@ def audit(  # noqa: PLR0917 - an option each
     from memrot.retention.beliefs import beliefs
     from memrot.retention.calibration import calibrated
 
-    read = _policy(policy)
+    read = policy_of(policy)
     if facts is not None:
-        known = files.read_facts(facts, _instant(at))
+        known = files.read_facts(facts, instant(at))
     else:
-        exams = _exams(timeline, run, scenario, range(1, seeds + 1))
-        known = [belief for exam in exams for belief in beliefs(exam)]
+        given = exams(timeline, run, scenario, range(1, seeds + 1))
+        known = [belief for exam in given for belief in beliefs(exam)]
     if record is not None:
         known = files.checked(known, files.read_record(record, query))
     if answers is not None:
@@ -204,9 +204,9 @@ def tune(  # noqa: PLR0917 - an option each
     from memrot.retention.beliefs import beliefs, spells
     from memrot.retention.conversations import of
 
-    read = _policy(policy)
-    exams = _exams(timeline, run, scenario, range(1, 2 * seeds + 1))
-    fitted, held_out = tuning.split(exams)
+    read = policy_of(policy)
+    given = exams(timeline, run, scenario, range(1, 2 * seeds + 1))
+    fitted, held_out = tuning.split(given)
     asked, asked_later = of(fitted, conversations), of(held_out, conversations)
     with _trial(embedder, [*asked, *asked_later]) as trial:
         tuned = tuning.tune(
@@ -252,12 +252,10 @@ def curve(  # noqa: PLR0917 - an option each
     from memrot.retention import curve as drawing
     from memrot.retention import stores, tables
     from memrot.retention.beliefs import beliefs
-    from memrot.retention.conversations import of
 
-    own = {} if policy is None else {"policy": _policy(policy)}
-    exams = _exams(timeline, run, scenario, range(1, seeds + 1))
-    asked = of(exams, conversations)
-    known = [belief for exam in exams for belief in beliefs(exam)]
+    own = {} if policy is None else {"policy": policy_of(policy)}
+    given, asked = conversing(timeline, run, scenario, seeds, conversations)
+    known = [belief for exam in given for belief in beliefs(exam)]
     with _trial(embedder, asked) as trial:
         swept, soft = (
             [
@@ -287,36 +285,6 @@ def curve(  # noqa: PLR0917 - an option each
     typer.echo(f"\nDrawn in {out}")
 
 
-# --- what the commands share -----------------------------------------------------------------
-
-
-def _policy(file: Path | None) -> Policy:
-    from memrot.retention import policy
-
-    return policy.DEFAULT if file is None else policy.read(file)
-
-
-def _exams(
-    files: list[Path] | None, folder: Path | None, scenarios: list[str] | None, seeds: Sequence[int]
-) -> list[Timeline]:
-    """The timelines to test on: those given, a run's, or generated ones, seed by seed."""
-    from memrot import registry, suite
-    from memrot.results import RunFolder
-    from memrot.timeline import read
-
-    if (files is not None) + (folder is not None) + (scenarios is not None) > 1:
-        raise BadInput("expected one of --timeline, --run and --scenario")
-    if files is not None:
-        return [read(file) for file in files]
-    if folder is not None:
-        run = RunFolder(folder)
-        return [run.timeline(identity) for identity in run.manifest().settings.timelines]
-    if not seeds:
-        raise BadInput("--seeds: expected a number from 1")
-    names = scenarios or suite.profile("retention").scenarios
-    return [registry.scenario(name).generate(seed) for seed in seeds for name in names]
-
-
 def _trial(embedder: str, asked: Sequence[Timeline]) -> Trial:
     from memrot import registry
     from memrot.retention.stores import Trial
@@ -344,14 +312,3 @@ def _unchecked(known: Sequence[Belief], policy: Policy, sample: int) -> list[Bel
         )
         if belief.true is None
     ]
-
-
-def _instant(text: str | None) -> int:
-    from memrot.lines import parse_instant
-
-    if text is None:
-        raise BadInput("--facts: expected --at, the instant at which your store held them")
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise BadInput(f"--at: {error}") from None

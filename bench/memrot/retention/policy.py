@@ -113,7 +113,8 @@ def written(policy: Policy) -> str:
 
 def _key(name: str) -> str:
     bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if bare else msgspec.json.encode(name).decode()
+    # TOML's strings are JSON's, but for this character
+    return name if bare else msgspec.json.encode(name).decode().replace("\x7f", "\\u007f")
 
 
 def _pairs(values: dict[str, Any]) -> list[str]:
