@@ -1,88 +1,76 @@
-"""What a conformance suite is made of: which store, which differences, and the check of a search.
+"""What a conformance suite is made of: its promises, the differences from them, a place for each test.
 
-Standard tests can be neither removed nor replaced. A store that cannot keep a promise declares the
-difference, the test's name with the reason or an upstream link, and the test must then fail.
+Standard tests can be neither removed nor replaced (``memrot.plugin`` looks again once tests are
+collected). An examinee that cannot keep a promise declares the difference: the test's name with a
+``Capability``, ``never`` (the backend cannot) or ``not_yet`` (the adapter does not), and the reason,
+measured or an upstream link. The test must then fail.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pytest
 
-from memrot.memory import Clause, Place, Query, Record, Store
-from memrot.postfilter import PostFilter
-from memrot.testing.comparing import check_hits, matches
-from memrot.testing.corpus import DIM, questions
+from memrot.memory import Capability, Place
+from memrot.testing.corpus import DIM
 
 MOST_DIFFERENCES = 2
 
+Test = Callable[..., None]
+
 
 class Suite:
-    """Tests of a subclass's store; its methods named ``test_`` are the promises."""
-
-    @staticmethod
-    def open_store(place: Place, options: Mapping[str, str]) -> Store:
-        raise NotImplementedError
+    """Tests of a subclass's examinee; the methods named ``test_`` of a standard suite are the promises."""
 
     options: ClassVar[Mapping[str, str]] = {}
-    differences: ClassVar[Mapping[str, str]] = {}
-    """Name of a test -> why this store fails it: a measured reason or an upstream link."""
-    examples: ClassVar[int] = 8
-    """Histories that the stateful test tries."""
+    differences: ClassVar[Mapping[str, Capability]] = {}
+    """Name of a test -> why this examinee fails it."""
+    promises: ClassVar[Mapping[str, Test]] = {}
+    """The standard tests, as they were when their suite was defined."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, standard: bool = False) -> None:
         super().__init_subclass__()
-        standard = {name for base in cls.__mro__[1:] for name in vars(base) if name.startswith("test_")}
-        replaced = standard & vars(cls).keys()
-        if replaced:
+        own = {name: test for name, test in vars(cls).items() if name.startswith("test_")}
+        if standard:
+            cls.promises = MappingProxyType({**cls.promises, **own})
+            return
+        if replaced := cls.promises.keys() & own.keys():
             raise TypeError(f"{cls.__name__} replaces standard tests: {sorted(replaced)}")
-        unknown = cls.differences.keys() - standard
-        if unknown:
+        if unknown := cls.differences.keys() - cls.promises.keys():
             raise TypeError(f"{cls.__name__} declares differences that are no tests: {sorted(unknown)}")
         if len(cls.differences) > MOST_DIFFERENCES:
             raise TypeError(f"{cls.__name__} declares more than {MOST_DIFFERENCES} differences")
-        for name, reason in vars(cls).get("differences", {}).items():
-            setattr(cls, name, _expected_to_fail(getattr(cls, name), reason))
+        for name, difference in vars(cls).get("differences", {}).items():
+            if getattr(difference, "how", "") not in ("never", "not_yet") or not difference.why:
+                raise TypeError(
+                    f"{cls.__name__}: {name}: expected a Capability never or not_yet, with a reason"
+                )
+            setattr(cls, name, _expected_to_fail(getattr(cls, name), difference))
 
-    def open(self, place: Place) -> Store:
-        return self.open_store(place, self.options)
+    @classmethod
+    def tampered(cls) -> list[str]:
+        """The standard tests that are not there any more as they were."""
+        return [
+            name
+            for name, test in cls.promises.items()
+            if name not in cls.differences and getattr(cls, name, None) is not test
+        ]
 
     @pytest.fixture
     def place(self, tmp_path: Path) -> Place:
         return Place("conformance", tmp_path / "cell", DIM, 300)
 
-    @pytest.fixture
-    def store(self, place: Place) -> Iterator[Store]:
-        store = self.open(place)
-        yield store
-        store.drop()
-        store.close()
 
-    @staticmethod
-    def pushed(store: Store, *clauses: Clause) -> list[Clause]:
-        return [clause for clause in clauses if clause.op in store.info.filters]
-
-    def check(self, store: Store, held: Mapping[str, Record], *clauses: Clause, k: int = 7) -> None:
-        """Search without a filter, and with each of ``clauses`` that the store runs or memrot does."""
-        asked: list[Query] = [*questions()[:4], *questions([each.text for each in held.values()][:3])]
-        for clause in (None, *clauses):
-            where = [] if clause is None else [clause]
-            pushed = self.pushed(store, *where)
-            for query, hits in zip(asked, store.search(asked, pushed, k), strict=True):
-                check_hits(hits, held.values(), query, pushed, k)
-            found = PostFilter(store).search(asked, where, k, lambda name, each: matches(held[name], [each]))
-            for query, first in zip(asked, found, strict=True):
-                check_hits(first, held.values(), query, where, k)
-
-
-def _expected_to_fail(test: Callable[..., None], reason: str) -> Callable[..., None]:
+def _expected_to_fail(test: Test, difference: Capability) -> Test:
     @functools.wraps(test)
     def declared(*args: Any, **kwargs: Any) -> None:
         test(*args, **kwargs)
 
-    marked: Callable[..., None] = pytest.mark.xfail(strict=True, reason=reason)(declared)
+    reason = f"{difference.how}: {difference.why}"
+    marked: Test = pytest.mark.xfail(strict=True, reason=reason)(declared)
     return marked

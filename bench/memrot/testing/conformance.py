@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from memrot.errors import BadInput
 from memrot.exact import Exact
-from memrot.memory import Clause, Fields, Op, Place, Record, Store
+from memrot.memory import Clause, Fields, Op, Place, Query, Record, Store
 from memrot.model import NEVER
 from memrot.postfilter import PostFilter
 from memrot.testing.base import Suite
-from memrot.testing.comparing import check_hits, check_records, sibling
+from memrot.testing.comparing import check_hits, check_records, matches, sibling
 from memrot.testing.corpus import DIM, questions, record, records, sentence, vector
 from memrot.testing.machine import check_any_history
+from memrot.testing.resources import check_released
 
 STRANGE_IDS = (
     *(
@@ -40,8 +40,41 @@ STRANGE_IDS = (
 )
 
 
-class StoreConformance(Suite):
+class StoreConformance(Suite, standard=True):
     """Subclass it, name ``open_store``, and collect with pytest."""
+
+    examples: ClassVar[int] = 8
+    """Histories that the last of the tests tries."""
+
+    @staticmethod
+    def open_store(place: Place, options: Mapping[str, str]) -> Store:
+        raise NotImplementedError
+
+    def open(self, place: Place) -> Store:
+        return self.open_store(place, self.options)
+
+    @pytest.fixture
+    def store(self, place: Place) -> Iterator[Store]:
+        store = self.open(place)
+        yield store
+        store.drop()
+        store.close()
+
+    @staticmethod
+    def pushed(store: Store, *clauses: Clause) -> list[Clause]:
+        return [clause for clause in clauses if clause.op in store.info.filters]
+
+    def check(self, store: Store, held: Mapping[str, Record], *clauses: Clause, k: int = 7) -> None:
+        """Search without a filter, and with each of ``clauses`` that the store runs or memrot does."""
+        asked: list[Query] = [*questions()[:4], *questions([each.text for each in held.values()][:3])]
+        for clause in (None, *clauses):
+            where = [] if clause is None else [clause]
+            pushed = self.pushed(store, *where)
+            for query, hits in zip(asked, store.search(asked, pushed, k), strict=True):
+                check_hits(hits, held.values(), query, pushed, k)
+            found = PostFilter(store).search(asked, where, k, lambda name, each: matches(held[name], [each]))
+            for query, first in zip(asked, found, strict=True):
+                check_hits(first, held.values(), query, where, k)
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -294,15 +327,7 @@ class StoreConformance(Suite):
             store.close()
             store.close()
 
-        lifetime()  # some backends open what they need once a process
-        time.sleep(0.5)  # and some end their threads a moment after they were closed
-        before = _files_and_threads()
-        for _ in range(3):
-            lifetime()
-        patience = time.monotonic() + 5
-        while _files_and_threads() > before and time.monotonic() < patience:
-            time.sleep(0.02)
-        assert _files_and_threads() <= before, "stores that were closed keep files or threads"
+        check_released(lifetime)
         self.open(place).drop()
 
     def test_unknown_option_is_refused(self, place: Place) -> None:
@@ -319,9 +344,3 @@ def _never(name: str, clause: Clause) -> bool:
 
 def _patched(record: Record, fields: Fields) -> Record:
     return Record(record.id, record.text, record.vector, {**record.fields, **fields})
-
-
-def _files_and_threads() -> int:
-    """Of this process, where the system tells (Linux)."""
-    own = Path("/proc/self")
-    return sum(len(list((own / kind).iterdir())) for kind in ("fd", "task")) if own.exists() else 0

@@ -1,0 +1,1 @@
+"""Two products that memrot does not know, and their adapters."""
