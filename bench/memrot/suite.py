@@ -46,6 +46,11 @@ FURTHER = (
 )  # fmt: skip
 """The rest of the project world: what fewer deployments meet, and what some stacks cannot do at all."""
 
+SILENCE = (
+    "person/old-booking", "person/named-once", "person/new-taste", "person/quiet-ticket",
+    "person/that-one", "person/backfill", "person/regulated-record",
+)  # fmt: skip
+"""What nobody contradicts, a scenario for every fact class; with conversations, to replay."""
 
 RETENTION = (
     "", "ttl[days=30]", "ttl[days=90]", "ttl[days=365]", "ttl[days=90,hard]", "ttl", "ttl[hard]",
@@ -80,7 +85,8 @@ PROFILES: dict[str, Profile] = {
         scenarios=SCENARIOS + PERSON + FURTHER,
     ),
     "retention": Profile(
-        stacks=_over(("exact",), RETENTION), scenarios=("project/unannounced", "person/silent-move")
+        stacks=_over(("exact",), RETENTION),
+        scenarios=("project/unannounced", "person/silent-move", *SILENCE),
     ),
     "native": Profile(stacks=_over(("exact",), ("", "overwrite", "ttl[hard]+overwrite")) + NATIVE),
 }

@@ -119,6 +119,7 @@ class Area:
         announced: bool = True,
         lasts: int | None = None,
         backdated: int = 0,
+        confidence: float = 1.0,
         tended: bool | None = None,
         session: str | None = None,
     ) -> Fact:
@@ -126,7 +127,10 @@ class Area:
         ago, where it is only now written down. Without a value: one that the key never had.
         ``session``: the conversation in which it is said."""
         shift = -backdated
-        fact = self._fact(subject, predicate, value, on, support, lasts=lasts, shift=shift, session=session)
+        fact = self._fact(
+            subject, predicate, value, on, support,
+            lasts=lasts, shift=shift, confidence=confidence, session=session,
+        )  # fmt: skip
         self.log.events.append(FactAdded(seq=self.log.seq, at=self.log.at, fact=fact, announced=announced))
         self._introduced(fact, None, announced, tended)
         return fact
@@ -146,8 +150,9 @@ class Area:
     ) -> Fact:
         """A fact gives way to another of its key, ``starts_in`` days from now."""
         fact = self._fact(
-            old.subject, old.predicate, value, on, support, lasts=lasts, shift=starts_in, session=session
-        )
+            old.subject, old.predicate, value, on, support,
+            lasts=lasts, shift=starts_in, confidence=1.0, session=session,
+        )  # fmt: skip
         self.log.events.append(
             FactRevised(seq=self.log.seq, at=self.log.at, previous=old.id, current=fact, announced=announced)
         )
@@ -212,7 +217,7 @@ class Area:
         if session is not None and (not self.log.events or self.log.events[-1].at != self.log.at):
             self.log.events.append(TimePassed(seq=self.log.seq, at=self.log.at))
         known = self.world.predicates[predicate]
-        asked = [probe.question for probe in self.probes] if session is None else []
+        asked = [probe.question for probe in self.probes if session is None and probe.session is None]
         templates = (known.past,) if mode == "history" else known.questions
         fresh = [text for template in templates if (text := template.format(s=subject)) not in asked]
         question = self.rng.choice(fresh)
@@ -254,7 +259,7 @@ class Area:
 
     def _fact(
         self, subject: str, predicate: str, value: str | None, on: Iterable[Fact], support: Support,
-        *, lasts: int | None, shift: int, session: str | None,
+        *, lasts: int | None, shift: int, confidence: float, session: str | None,
     ) -> Fact:  # fmt: skip
         known = self.world.predicates[predicate]
         value = value or self._unused(subject, predicate)
@@ -278,6 +283,7 @@ class Area:
             cardinality="many" if known.many else "one",
             depends_on=tuple(fact.id for fact in on),
             support=support,
+            confidence=confidence,
             observed_at=min(begins, self.log.at),
             valid_from=begins,
             valid_to=ends,

@@ -163,6 +163,8 @@ ATTRIBUTES: dict[str, Predicate] = {
         "marketing mail|sharing of health data|location tracking|voice recording|credit checks|profiling",
         ("{s} consented to {v}.", "There is a signed consent by {s} to {v}."),
         ("What use of personal data did {s} agree to?", "For what have we permission from {s}?"),
+        dated=("{s} consented to {v} until {e}.",
+               "There is a signed consent by {s} to {v}, valid through {e}."),
     ),
 }
 # fmt: on

@@ -153,13 +153,14 @@ LIFE: dict[str, Predicate] = {
         "the tax return|a wedding speech|the kitchen plans|a grant proposal|the quarterly figures|"
         "a job application|the garden layout|a conference talk",
         ("{s} is busy with {v} these days.", "What occupies {s} at present is {v}."),
-        ("Which piece of work is {s} in the middle of?", "What is {s} currently doing?"),
+        ("What keeps {s} busy at the moment?", "With which project is {s} busy now?"),
     ),
     "ticket": predicate(
         "WORKING_CONTEXT", "task",
         "ticket 8841|ticket 2090|ticket 5127|ticket 6633|ticket 3458|ticket 7716|ticket 1902",
         ("{s} is waiting for an answer on {v}.", "The open support case of {s} is {v}."),
-        ("Which complaint by {s} is still being handled?", "What case number was {s} given by support?"),
+        ("Which ticket does {s} still await an answer to?",
+         "What ticket number did support give {s}?"),
     ),
     "reading": predicate(
         "WORKING_CONTEXT", "task",
@@ -172,7 +173,7 @@ LIFE: dict[str, Predicate] = {
         "COMMITMENT", "plan",
         "the Hotel Amber|the Pension Mirabel|the Lodge at Fenn|the Grand Parade|the Inn of Seven|the Mill",
         ("{s} has a room at {v}.", "{v} expects {s} as a guest."),
-        ("In which hotel is {s} staying?", "Where is {s} lodging during the trip?"),
+        ("Which hotel has {s} reserved a room in?", "At which hotel is {s} being a guest?"),
         dated=("{s} has a room at {v} until {e}.", "{s} is booked into {v} through {e}."),
     ),
     "cover": predicate(
@@ -182,12 +183,11 @@ LIFE: dict[str, Predicate] = {
         ("What has {s} promised to do?", "Where is {s} standing in for somebody?"),
         dated=("{s} has promised to look after {v} until {e}.", "{s} stands in at {v} through {e}."),
     ),
-    "trial": predicate(
-        "COMMITMENT", "plan",
-        "a streaming trial|a museum pass|a gym voucher|a bike rental|a parking permit|a storage unit",
-        ("{s} has {v}.", "{v} was taken out by {s}."),
-        ("What temporary subscription does {s} hold?", "Which pass or rental is running for {s}?"),
-        dated=("{s} has {v} until {e}.", "{v} of {s} is good through {e}."),
+    "pass": predicate(
+        "COMMITMENT", "plan", "streaming|museum|gym|bike-share|parking|sauna|opera|zoo",
+        ("{s} has a {v} pass for now.", "The {v} pass of {s} is valid."),
+        ("Which passes may {s} use?", "What kind of pass does {s} own at present?"),
+        dated=("{s} has a {v} pass until {e}.", "The {v} pass of {s} is valid through {e}."),
     ),
     # --- EPISODE ------------------------------------------------------------------------------------
     "holiday": predicate(
@@ -206,8 +206,8 @@ LIFE: dict[str, Predicate] = {
     "that_one": predicate(
         "SESSION", "event",
         "the blue sofa|the corner table|the 7.40 train|the oak shelf|the second draft|the larger tent",
-        ("By 'that one' {s} means {v}.", "{s} is pointing at {v} in this chat."),
-        ("What does {s} refer to right now?", "Which item has {s} just picked out?"),
+        ("By 'that one' {s} means {v}.", "In this chat {s} calls {v} 'that one'."),
+        ("What does {s} mean when saying 'that one'?", "Which thing does {s} call 'that one'?"),
     ),
 }
 # fmt: on

@@ -45,6 +45,13 @@ PROVOKED = {
     "person/dropped-diet": {"abstention", "forgetting", "cascade", "stated_end"},
     "person/job-left": {"cascade"},
     "person/silent-move": {"unannounced"},
+    "person/old-booking": {"stated_end", "unannounced"},
+    "person/named-once": {"over_forgetting"},
+    "person/new-taste": {"unannounced"},
+    "person/quiet-ticket": {"unannounced"},
+    "person/that-one": {"unannounced"},
+    "person/backfill": {"unannounced", "late_arrival"},
+    "person/regulated-record": {"erasure", "stated_end"},
 }
 OPPOSITE = {
     "project/service-rewrite": {"preservation", "over_propagation"},
@@ -69,6 +76,13 @@ OPPOSITE = {
     "person/dropped-diet": {"preservation"},
     "person/job-left": {"preservation", "over_propagation"},
     "person/silent-move": {"preservation", "over_forgetting"},
+    "person/old-booking": {"preservation", "over_forgetting"},
+    "person/named-once": {"preservation", "unannounced", "revision"},
+    "person/new-taste": {"preservation", "over_forgetting"},
+    "person/quiet-ticket": {"preservation", "over_forgetting"},
+    "person/that-one": {"preservation", "over_forgetting"},
+    "person/backfill": {"preservation", "over_forgetting"},
+    "person/regulated-record": {"preservation", "over_forgetting"},
 }
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.id)
@@ -94,7 +108,7 @@ def test_says_what_it_provokes(scenario: Scenario) -> None:
 def test_has_the_size_it_says(scenario: Scenario, size: str) -> None:
     for seed in SEEDS:
         timeline = scenario.generate(seed, size)
-        asked = sum(probe.revision == 1 for probe in timeline.probes)
+        asked = sum(probe.revision == 1 and probe.session is None for probe in timeline.probes)
         days = (timeline.stages[-1].at - timeline.stages[0].at) / DAY
         assert 1.4 * 365 <= days <= 3 * 365
         if size == "smoke":
@@ -120,7 +134,8 @@ def test_no_probe_leaks_and_no_question_is_asked_twice(scenario: Scenario) -> No
         timeline = scenario.generate(seed)
         assert leaking_probes(timeline, GroundTruth.of(timeline)) == []
         assert leaking_probes(timeline, GroundTruth.of(timeline, announced_only=True)) == []
-        questions = Counter(probe.question for probe in timeline.probes if probe.revision == 1)
+        lasting = [probe for probe in timeline.probes if probe.revision == 1 and probe.session is None]
+        questions = Counter(probe.question for probe in lasting)
         assert max(questions.values()) == 1
 
 
