@@ -63,7 +63,7 @@ def test_full_covers_the_project_world() -> None:
     [
         {"adapter": "qdrant"}, {"backend": "other"}, {"version": "1.6.0"}, {"deployment": "server"},
         {"layers": ("ttl",)}, {"options": {"server": ""}}, {"digest": "e" * 64}, {"fingerprint": "g"}, {"k": 4},
-        {"forget_within": 2}, {"ask_every": 2}, {"suite": "2"}, {"swaps": (("minilm-l3", "g"),)},
+        {"forget_within": 2}, {"ask_every": 2}, {"suite": "2"}, {"links_told": 0.5}, {"swaps": (("minilm-l3", "g"),)},
     ],
 )  # fmt: skip
 def test_whatever_determines_a_cell_changes_its_name(change: dict[str, Any]) -> None:

@@ -27,6 +27,8 @@ class Terms(Struct, frozen=True, kw_only=True):
     k: int = 5
     forget_within: int = 3
     ask_every: int = 1
+    links_told: float = 1.0
+    """The share of links that memories are told of (``links``)."""
     swaps: tuple[tuple[str, str], ...] = ()
     """The embedders that timelines change to, by the names that they use, with their fingerprints."""
 
@@ -62,6 +64,8 @@ def _name(stack: StackId, timeline: TimelineId, terms: Terms) -> str:
         "ask_every": terms.ask_every,
         "suite": terms.suite,
     }
+    if terms.links_told != 1:
+        determined_by["links_told"] = terms.links_told
     if terms.swaps:
         determined_by["swaps"] = terms.swaps
     digest = hashlib.sha256(json.dumps(determined_by, sort_keys=True).encode()).hexdigest()[:12]

@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from memrot.erasure import told_to_erase
 from memrot.errors import MemoryFault, Unavailable, Unsupported
+from memrot.links import heard
 from memrot.memory import Memory
 from memrot.model import BANDS, Answer, Instant, PeekCause, Probe, Question, Restarted
 from memrot.observations import (
@@ -80,27 +81,42 @@ def observe(
     k: int | None = None,
     forget_within: int = 3,
     ask_every: int = 1,
+    links_told: float = 1.0,
     peek: bool = True,
 ) -> Observations:
     """Replay a timeline into a memory and note what comes back.
 
     ``k``: hits asked for (default: the timeline's). ``ask_every``: ask at the stages in which so
-    many further events are complete, and at the last. ``peek``: examine what was missed, outside
+    many further events are complete, and at the last. ``links_told``: the share of links that the
+    memory hears of (``links``). ``peek``: examine what was missed, outside
     the measured path.
     """
-    evaluator = LifecycleEvaluator(timeline, k or timeline.header.k, forget_within, ask_every, peek=peek)
+    evaluator = LifecycleEvaluator(
+        timeline, k or timeline.header.k, forget_within, ask_every, links_told, peek=peek
+    )
     return evaluator.observe(memory, head)
 
 
 class LifecycleEvaluator:
     """What to ask of any memory over one timeline, and when; reusable from memory to memory."""
 
-    def __init__(self, timeline: Timeline, k: int, forget_within: int, ask_every: int, *, peek: bool) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        k: int,
+        forget_within: int,
+        ask_every: int,
+        links_told: float = 1.0,
+        *,
+        peek: bool,
+    ) -> None:
         self.timeline = timeline
         self.k = k
         self.forget_within = forget_within
         self.peek = peek
         self.truth = GroundTruth.of(timeline)
+        self.links_told = links_told
+        self.heard = heard(timeline, links_told)
         self.asked = _asked_stages(timeline, ask_every)
         told = GroundTruth.of(timeline, announced_only=True)
         self.echoes: dict[int, list[str]] = defaultdict(list)
@@ -132,6 +148,7 @@ class LifecycleEvaluator:
             ),
             k=self.k,
             forget_within=self.forget_within,
+            links_told=self.links_told,
         )
         return Observations(
             head=structs.replace(head, stack=structs.replace(head.stack, filters=replay.filtering)),
@@ -199,8 +216,9 @@ class _Replay:
                 )
             self._close()
             self.memory = self.open()
+        told = [self.evaluator.heard.get(event.seq, event) for event in stage.announced()]
         began = perf_counter()
-        self.memory.apply(stage.announced(), stage.at)
+        self.memory.apply(told, stage.at)
         return (perf_counter() - began) * 1000
 
     def _ask(self, stage: Stage, apply_ms: float) -> None:

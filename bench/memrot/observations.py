@@ -63,6 +63,8 @@ class Head(Entry, frozen=True, kw_only=True, tag_field="type", tag="observations
     embedder: EmbedderId = EmbedderId()
     k: Annotated[int, Meta(ge=1)] = 5
     forget_within: Annotated[int, Meta(ge=1)] = 3
+    links_told: float = 1.0
+    """The share of links that the memory was told of."""
     machine: dict[str, Any] = {}
     started: str = ""
 

@@ -330,6 +330,7 @@ def difference(asked: Settings, there: Settings) -> str | None:
             "k": terms.k,
             "forget_within": terms.forget_within,
             "ask_every": terms.ask_every,
+            "links_told": terms.links_told,
             "suite": terms.suite,
             "memrot": settings.memrot,
         }

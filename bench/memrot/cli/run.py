@@ -50,6 +50,9 @@ def run(  # noqa: PLR0917 - an option each
     embedder: Annotated[
         str, Option(metavar="NAME", help="minilm, or hashing (lexical: for tests).")
     ] = "minilm",
+    links_told: Annotated[
+        float, Option(metavar="SHARE", help="Share of 'replaces' and 'stands on' that memories hear of.")
+    ] = 1.0,
     ask_every: Annotated[int, Option(metavar="N", help="Ask after every so many events.")] = 1,
     fresh: Annotated[bool, Option("--fresh", help="Measure anew what was measured before.")] = False,
     fail_under: Annotated[
@@ -82,6 +85,7 @@ def run(  # noqa: PLR0917 - an option each
         timeout=timeout,
         embedder=embedder,
         ask_every=ask_every,
+        links_told=links_told,
         fresh=fresh,
     )
     try:

@@ -79,6 +79,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True, tag_field="type", tag="lead
     k: int
     forget_within: int
     embedder: EmbedderId
+    links_told: float | UnsetType = UNSET
+    """Only where not all were told."""
     timelines: tuple[TimelineId, ...]
     rows: tuple[Row, ...]
 

@@ -41,6 +41,8 @@ class Request(Struct, frozen=True, kw_only=True):
     timeout: float = 60.0
     """Seconds that one call of a memory may take."""
     embedder: str = "minilm"
+    links_told: float = 1.0
+    """The share of links that memories are told of."""
     fresh: bool = False
 
 
@@ -65,6 +67,8 @@ def planned(request: Request, embedder: Embedder) -> Plan:
     ):
         if number < 1:
             raise BadInput(f"{what}: expected a number from 1, got {number}")
+    if not 0 <= request.links_told <= 1:
+        raise BadInput(f"--links-told: expected a share from 0 to 1, got {request.links_told}")
     if not 0 < request.timeout < float("inf"):
         raise BadInput(f"--timeout: expected seconds above 0, got {request.timeout}")
     stacks = _stacks(request.stacks or profile.stacks)
@@ -84,6 +88,7 @@ def planned(request: Request, embedder: Embedder) -> Plan:
                 k=k,
                 forget_within=request.forget_within,
                 ask_every=request.ask_every,
+                links_told=request.links_told,
                 swaps=tuple((name, each.fingerprint) for name, each in embedders.items()),
             ),
             memrot=memrot.__version__,

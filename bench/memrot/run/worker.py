@@ -293,6 +293,7 @@ def _head(cell: Cell, terms: Terms) -> Head:
         embedder=terms.embedder,
         k=terms.k,
         forget_within=terms.forget_within,
+        links_told=terms.links_told,
         machine={**machine(), "python": sys.version.split()[0]},
         started=_now(),
     )
@@ -328,5 +329,10 @@ def _recalled(sent: Recalled) -> Recalled:
 def _evaluator(path: Path, identity: TimelineId, terms: Terms) -> LifecycleEvaluator:
     """Cells come timeline by timeline, so a worker reads and prepares each of them once."""
     return LifecycleEvaluator(
-        read_timeline(path, identity), terms.k, terms.forget_within, terms.ask_every, peek=True
+        read_timeline(path, identity),
+        terms.k,
+        terms.forget_within,
+        terms.ask_every,
+        terms.links_told,
+        peek=True,
     )
