@@ -92,9 +92,8 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def ranks(rows: Mapping[str, Values]) -> dict[str, tuple[int, int]]:
-    """Rank range of each row, higher values first: 1 + the rows that are significantly better, to the
-    number of rows less those that are significantly worse.
+def told_apart(rows: Mapping[str, Values]) -> list[tuple[str, str]]:
+    """(better, worse) for every pair of rows that differ significantly, higher values being better.
 
     Only for rows that answered the same timelines; a pair of which no scenario has a second seed is
     not told apart.
@@ -102,13 +101,21 @@ def ranks(rows: Mapping[str, Values]) -> dict[str, tuple[int, int]]:
     pairs = list(combinations(rows, 2))
     differences = [difference(rows[a], rows[b]) for a, b in pairs]
     corrected = holm([1.0 if each.p is None else each.p for each in differences])
+    return [
+        (a, b) if each.mean > 0 else (b, a)
+        for (a, b), each, p in zip(pairs, differences, corrected, strict=True)
+        if p < 1 - LEVEL
+    ]
+
+
+def ranks(rows: Mapping[str, Values]) -> dict[str, tuple[int, int]]:
+    """Rank range of each row, higher values first: 1 + the rows that are significantly better, to the
+    number of rows less those that are significantly worse."""
     better = dict.fromkeys(rows, 0)
     worse = dict.fromkeys(rows, 0)
-    for (a, b), each, p in zip(pairs, differences, corrected, strict=True):
-        if p < 1 - LEVEL:
-            first, second = (a, b) if each.mean > 0 else (b, a)
-            better[second] += 1
-            worse[first] += 1
+    for first, second in told_apart(rows):
+        better[second] += 1
+        worse[first] += 1
     return {row: (1 + better[row], len(rows) - worse[row]) for row in rows}
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import UNSET, Struct, structs
+from msgspec import Struct, structs
 
 from memrot import controls
 from memrot.errors import BadInput
 from memrot.leaderboard.breakdown import By, broken_down
-from memrot.leaderboard.links import by_links
 from memrot.leaderboard.capabilities import Declared
+from memrot.leaderboard.repeats import Repeat, repeated
 from memrot.leaderboard.rows import Leaderboard, comparable, encoded, grouped, row
 from memrot.leaderboard.tables import Format, markdown, render
 from memrot.observations import TimelineId
@@ -23,8 +23,8 @@ from memrot.stats import ranks
 from memrot.truth import GroundTruth, leaking_probes
 
 __all__ = [
-    "Board", "By", "Format", "broken_down", "by_links", "files", "of", "of_cells", "of_shares",
-    "refuse_other", "render", "scores_by_row", "write",
+    "Board", "By", "Format", "broken_down", "files", "of", "of_cells", "refuse_other", "render",
+    "scores_by_row", "write",
 ]  # fmt: skip
 
 
@@ -40,6 +40,8 @@ class Board(Struct, frozen=True, kw_only=True):
     """Probes that go on after the last fact of their key has ended (FORMATS.md)."""
     repeats: tuple[Repeat, ...] = ()
     """Rows of which several runs measured the same cells; the first measurement is the one shown."""
+    repeats: tuple[Repeat, ...] = ()
+    """Rows of which several runs measured the same cells; the first measurement is the one shown."""
     capabilities: Declared = {}
 
 
@@ -48,17 +50,26 @@ def of(*folders: RunFolder) -> Board:
     for folder in folders[1:]:
         refuse_other(folders[0], folder)
     settings = folders[0].manifest().settings
-    cells: dict[str, Scored] = {}
+    cells: dict[str, list[Scored]] = {}
     for folder in folders:
         for scored in folder.scored():
-            cells.setdefault(scored.cell.name, scored)
-    board = of_cells(folders[0], settings, list(cells.values()))
+            cells.setdefault(scored.cell.name, []).append(scored)
+    board = of_cells(folders[0], settings, [first for first, *_ in cells.values()])
     declared = [folder.manifest().capabilities for folder in folders]
-    return structs.replace(board, capabilities={name: each for run in declared for name, each in run.items()})
+    repeats = [
+        repeated(label, [cells[each.cell.name] for each in found])
+        for label, found in board.cells.items()
+        if found[0].cell.kind == "stack"
+    ]
+    return structs.replace(
+        board,
+        capabilities={name: each for run in declared for name, each in run.items()},
+        repeats=tuple(each for each in repeats if each is not None),
+    )
 
 
 def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> Board:
-    """The leaderboard of scored cells; the folder holds the timelines that were sat."""
+    """The leaderboard of scored cells, each measured once; the folder holds the timelines that were sat."""
     rows = grouped(cells)
     places = {label: rank for group in comparable(rows) for label, rank in ranks(group).items()}
     broken, leaking = _controlled(folder, cells, settings.timelines)
@@ -69,7 +80,6 @@ def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> 
             k=settings.terms.k,
             forget_within=settings.terms.forget_within,
             embedder=settings.terms.embedder,
-            links_told=UNSET if settings.terms.links_told == 1 else settings.terms.links_told,
             timelines=settings.timelines,
             rows=tuple(row(label, found, places.get(label)) for label, found in rows.items()),
         ),
@@ -78,15 +88,6 @@ def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> 
         leaking=leaking,
         capabilities=folder.manifest().capabilities,
     )
-
-
-def of_shares(*folders: RunFolder) -> dict[float, Board]:
-    """Share of links told -> the leaderboard of the runs that told so much, and are else of one exam."""
-    groups: dict[float, list[RunFolder]] = {}
-    for folder in folders:
-        refuse_other(folders[0], folder, but_for="links-told")
-        groups.setdefault(folder.manifest().settings.terms.links_told, []).append(folder)
-    return {share: of(*found) for share, found in groups.items()}
 
 
 def write(folder: RunFolder, board: Board) -> None:
@@ -108,8 +109,8 @@ def scores_by_row(cells: Sequence[Scored]) -> dict[str, list[Scores]]:
     }
 
 
-def refuse_other(first: RunFolder, other: RunFolder, but_for: str = "") -> None:
-    """Raise BadInput unless two runs sat the same exam under the same terms, one of them excepted."""
+def refuse_other(first: RunFolder, other: RunFolder) -> None:
+    """Raise BadInput unless two runs sat the same exam under the same terms."""
     mine, its = first.manifest().settings, other.manifest().settings
     reasons = [
         ("timelines", {each.digest for each in mine.timelines}, {each.digest for each in its.timelines}),
@@ -118,10 +119,9 @@ def refuse_other(first: RunFolder, other: RunFolder, but_for: str = "") -> None:
         ("forget-within", mine.terms.forget_within, its.terms.forget_within),
         ("ask-every", mine.terms.ask_every, its.terms.ask_every),
         ("suite", mine.terms.suite, its.terms.suite),
-        ("links-told", mine.terms.links_told, its.terms.links_told),
     ]
     for what, here, there in reasons:
-        if here != there and what != but_for:
+        if here != there:
             detail = (
                 f"{len(here - there)} only in the first, {len(there - here)} only in the second"
                 if isinstance(here, set) and isinstance(there, set)

@@ -1,4 +1,4 @@
-"""The leaderboard broken down: by domain, scenario, question, layer or reason of invalidation."""
+"""The leaderboard broken down: by domain, scenario, question, layer, reason of invalidation, or lag."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from memrot.cells import stack_name
 from memrot.diagnose import LEAKS, total
+from memrot.leaderboard import lead
 from memrot.leaderboard.rows import Estimate, Pick, comparable, estimate_of, whole
 from memrot.leaderboard.rows import part as part_of
 from memrot.leaderboard.tables import heading, interval, number, ordered, table, title
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memrot.leaderboard import Board
     from memrot.leaderboard.tables import Format
 
-By: TypeAlias = Literal["domain", "scenario", "question", "layer", "reason"]
+By: TypeAlias = Literal["domain", "scenario", "question", "layer", "reason", "lead"]
 
 QUESTIONS: dict[str, Pick] = {
     "preservation": whole("preservation"),
@@ -39,6 +40,8 @@ def broken_down(board: Board, by: By, shape: Format = "table") -> str:
             body = _scenarios(board, shape)
         case "question":
             body = _questions(board, shape)
+        case "lead":
+            body = _lead(board, shape)
         case "layer":
             body = _layers(board, shape)
         case "domain":
@@ -56,12 +59,10 @@ def broken_down(board: Board, by: By, shape: Format = "table") -> str:
 
 def _scenarios(board: Board, shape: Format) -> str:
     scenarios = list(dict.fromkeys(each.id for each in board.table.timelines))
-    without = _ranks_without_each(board)
     body = [
         [
             row.stack,
-            "-" if row.rank is None else f"{row.rank[0]}-{row.rank[1]}",
-            without.get(row.stack, "-"),
+            _rank(row.rank),
             *(
                 interval(
                     _lifecycle([cell for cell in board.cells[row.stack] if cell.cell.timeline.id == scenario])
@@ -71,26 +72,44 @@ def _scenarios(board: Board, shape: Format) -> str:
         ]
         for row in ordered(board)
     ]
-    short = [scenario.rpartition("/")[2] for scenario in scenarios]
-    parts = [
-        heading("Lifecycle score by scenario", shape),
-        table(body, ["stack", "rank", "rank*", *short], shape),
-        "*the widest range of ranks when any one scenario is left out",
+    without = _ranks_without_each(board)
+    left_out = [
+        [
+            row.stack,
+            _rank(row.rank),
+            *(_rank(without.get(scenario, {}).get(row.stack)) for scenario in scenarios),
+        ]
+        for row in ordered(board)
+        if row.kind == "stack"
     ]
+    headings = ["stack", "rank", *(scenario.rpartition("/")[2] for scenario in scenarios)]
+    parts = [heading("Lifecycle score by scenario", shape), table(body, headings, shape)]
+    if len(scenarios) > 1:
+        parts += [heading("Ranks without one scenario", shape), table(left_out, headings, shape)]
     return "\n\n".join(parts)
 
 
-def _ranks_without_each(board: Board) -> dict[str, str]:
-    """Row -> the widest range of its ranks over all but one scenario (METRICS.md §11)."""
-    ranges: dict[str, list[tuple[int, int]]] = {}
+def _ranks_without_each(board: Board) -> dict[str, dict[str, tuple[int, int]]]:
+    """Scenario left out -> row -> its rank over the others (METRICS.md §11)."""
+    without: dict[str, dict[str, tuple[int, int]]] = {}
     for group in comparable(board.cells):
-        for ranks in ranks_without_each_scenario(group).values():
-            for label, rank in ranks.items():
-                ranges.setdefault(label, []).append(rank)
-    return {
-        label: f"{min(low for low, _ in found)}-{max(high for _, high in found)}"
-        for label, found in ranges.items()
-    }
+        for scenario, ranks in ranks_without_each_scenario(group).items():
+            without.setdefault(scenario, {}).update(ranks)
+    return without
+
+
+def _lead(board: Board, shape: Format) -> str:
+    """Contamination against consistency some stages later, stack by stack."""
+    rows = [(row.stack, lead.by_lag(board.cells[row.stack])) for row in ordered(board) if row.kind == "stack"]
+    body = [
+        [label, *("-" if each is None else f"{each.mean:+.2f}" for each in found)] for label, found in rows
+    ]
+    said = lead.in_words(rows)
+    return "\n\n".join([
+        heading("Contamination against consistency, by how many asked stages later", shape),
+        table(body, ["stack", *map(str, lead.LAGS)], shape),
+        "\n".join(f"- {line}" if shape == "markdown" else line for line in said),
+    ])  # fmt: skip
 
 
 def _questions(board: Board, shape: Format) -> str:
@@ -146,6 +165,10 @@ def _parts(board: Board, by: str, names: Sequence[str], shape: Format) -> str:
                 + table(body, ["stack", *names], shape)
             )
     return "\n\n".join(parts) or f"no scores by {by}"
+
+
+def _rank(rank: tuple[int, int] | None) -> str:
+    return "-" if rank is None else f"{rank[0]}-{rank[1]}"
 
 
 def _complement(share: float | None) -> float | None:

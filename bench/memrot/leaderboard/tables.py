@@ -15,7 +15,8 @@ from tabulate import tabulate
 
 from memrot.cells import stack_name
 from memrot.leaderboard.capabilities import Declared, matrix, reasons
-from memrot.leaderboard.rows import METRICS, Estimate, Row, encoded
+from memrot.leaderboard.rows import METRICS, Estimate, Row, comparable, encoded
+from memrot.leaderboard.stability import in_words, stability
 from memrot.memory import TTL_DAYS
 from memrot.names import StackName
 
@@ -47,6 +48,8 @@ def render(board: Board, shape: Format = "table", *, wide: bool = False) -> str:
     else:
         parts += [heading("Every stack", shape), quality(board, shape, tuple(HEADINGS))]
     parts += [heading("How they ran", shape), circumstances(board, shape), notes(board, shape)]
+    if board.repeats:
+        parts += [heading("Measured more than once", shape), repeats(board, shape)]
     if board.capabilities:
         parts += [heading("Who does what", shape), capabilities(board.capabilities, shape)]
     parts += [heading("Timelines, by seed and digest", shape), timelines(board, shape)]
@@ -66,7 +69,6 @@ def title(board: Board) -> str:
     return (
         f"suite {made.suite}, {len(scenarios)} scenario{'s' * (len(scenarios) > 1)}, "
         f"{len(made.timelines)} timeline{'s' * (len(made.timelines) > 1)}, k = {made.k}, embedder {embedder}"
-        + ("" if made.links_told is UNSET else f", links told {made.links_told:g}")
     )
 
 
@@ -101,14 +103,15 @@ def quality(board: Board, shape: Format, metrics: Sequence[str]) -> str:
             else f"{row.rank[0]}-{row.rank[1]}"
         )
         if all(estimate is None for estimate in row.metrics.values()):
-            body.append([row.stack, rank, row.outcome, *[""] * (len(metrics) - 1)])
+            body.append([row.stack, rank, row.outcome, *[""] * (len(metrics) - 1), _answered(row)])
             continue
         shown = [
             interval(row.metrics[metric]) if metric == "lifecycle" else number(row.metrics[metric])
             for metric in metrics
         ]
-        body.append([row.stack, rank, *shown, *([_erased(row)] if erasing else [])])
-    return table(body, ["stack", "rank", *headings, *(["erased**"] if erasing else [])], shape)
+        body.append([row.stack, rank, *shown, _answered(row), *([_erased(row)] if erasing else [])])
+    headings += ["answered", *(["erased**"] if erasing else [])]
+    return table(body, ["stack", "rank", *headings], shape)
 
 
 def circumstances(board: Board, shape: Format) -> str:
@@ -141,6 +144,20 @@ def capabilities(declared: Declared, shape: Format) -> str:
     return f"{table(body, headings, shape, numbers=False)}\n\n{_lines(reasons(declared), shape)}"
 
 
+def repeats(board: Board, shape: Format) -> str:
+    """How far a second measurement of the same cells differs, row by row."""
+    body = [
+        [
+            each.stack,
+            f"{each.cells} × {each.times}",
+            str(each.differing),
+            "-" if each.spread is None else f"{each.spread:.4f}",
+        ]
+        for each in board.repeats
+    ]
+    return table(body, ["stack", "cells × times", "cells that differ", "largest lifecycle difference"], shape)
+
+
 def notes(board: Board, shape: Format) -> str:
     """What a reader must know to read the numbers."""
     ttls = ", ".join(f"{domain} {days:g} d" for domain, days in TTL_DAYS.items())
@@ -149,6 +166,7 @@ def notes(board: Board, shape: Format) -> str:
         "lifecycle: 1 is perfect; ±: 95% interval over new seeds. conf. wrong, contam.: less is better.",
         "rank: the places that the differences allow (95%, Holm); a stack with an error has none.",
         "*recall: share of all facts ever told that were returned, true or not: hoarding wins it.",
+        "answered: cells of the exam; ranks are only between rows that answered the same ones.",
         f"ttl: facts last {ttls}. p50, p95: milliseconds a question, without embedding.",
     ]
     if any(row.erased is not UNSET for row in board.table.rows):
@@ -156,6 +174,9 @@ def notes(board: Board, shape: Format) -> str:
             "**erased, where told to: from the answers / from the store / from its files once closed "
             "(compacted: once the store's own compaction had run)."
         )
+    stable = stability(comparable(board.cells))
+    if stable is not None:
+        lines.append(in_words(stable))
     if board.leaking:
         lines.append(f"{board.leaking} leaking probes go on after the last fact of their key has ended.")
     lines += [
@@ -244,6 +265,10 @@ def _erased(row: Row) -> str:
     if row.erased is UNSET:
         return "-"
     return f"{row.erased.answers} / {row.erased.store} / {row.erased.files}"
+
+
+def _answered(row: Row) -> str:
+    return f"{row.cells['answered']}/{sum(row.cells.values())}"
 
 
 def _outcomes(row: Row) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from memrot.cells import stack_name
+from memrot.cells import Terms, stack_name
 from memrot.results import Manifest
 
 _DIGITS = 12
@@ -44,7 +44,7 @@ def identity(manifest: Manifest, observed: Mapping[str, str]) -> Identity:
     """``observed``: cell name -> SHA-256 of its observations."""
     terms = manifest.settings.terms
     asked = {
-        "terms": msgspec.to_builtins(terms),
+        "terms": _determining(terms),
         "timelines": sorted(each.digest for each in manifest.settings.timelines),
         "stacks": sorted(
             {
@@ -58,6 +58,23 @@ def identity(manifest: Manifest, observed: Mapping[str, str]) -> Identity:
         exam=_digest([json.dumps(asked, sort_keys=True)]),
         transcript=_digest(f"{name} {digest}" for name, digest in sorted(observed.items())),
     )
+
+
+def _determining(terms: Terms) -> dict[str, object]:
+    """The terms, without those that came later and stand at their defaults: an id stays what it was."""
+    always = {
+        "suite": terms.suite,
+        "embedder": terms.embedder.fingerprint,
+        "k": terms.k,
+        "forget_within": terms.forget_within,
+        "ask_every": terms.ask_every,
+    }
+    later = {
+        field.name: getattr(terms, field.name)
+        for field in msgspec.structs.fields(terms)
+        if field.name not in always and getattr(terms, field.name) != field.default
+    }
+    return always | later
 
 
 def _digest(lines: Iterable[str]) -> str:
