@@ -10,7 +10,7 @@ import typer
 
 from memrot.errors import BadInput
 
-By = Literal["domain", "scenario", "question", "layer", "reason", "lead"]
+By = Literal["domain", "scenario", "question", "layer", "reason", "lead", "links"]
 Format = Literal["table", "markdown", "json"]
 """Both as in ``memrot.leaderboard``, which is not imported until it is needed."""
 
@@ -20,7 +20,12 @@ Run = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")
 def leaderboard(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs of the same exam.", metavar="RUN...")],
     shape: Annotated[Format, typer.Option("--format", help="How to print it.")] = "table",
-    by: Annotated[By | None, typer.Option("--by", help="Break the lifecycle score down instead.")] = None,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            "--by", help="Break the lifecycle score down instead; links: runs of several --links-told."
+        ),
+    ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Show every metric.")] = False,
 ) -> None:
     """Compare the stacks of one run, or of several runs of the same exam."""
@@ -30,6 +35,9 @@ def leaderboard(
     from memrot import leaderboard as board
     from memrot.results import RunFolder
 
+    if by == "links":
+        typer.echo(board.by_links(board.of_shares(*(RunFolder(run) for run in runs)), shape))
+        return
     table = board.of(*(RunFolder(run) for run in runs))
     typer.echo(board.broken_down(table, by, shape) if by else board.render(table, shape, wide=wide))
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from memrot import controls
 from memrot.errors import BadInput
 from memrot.leaderboard.breakdown import By, broken_down
 from memrot.leaderboard.capabilities import Declared
+from memrot.leaderboard.links import by_links
 from memrot.leaderboard.repeats import Repeat, repeated
 from memrot.leaderboard.rows import Leaderboard, comparable, encoded, grouped, row
 from memrot.leaderboard.tables import Format, markdown, render
@@ -23,8 +24,8 @@ from memrot.stats import ranks
 from memrot.truth import GroundTruth, leaking_probes
 
 __all__ = [
-    "Board", "By", "Format", "broken_down", "files", "of", "of_cells", "refuse_other", "render",
-    "scores_by_row", "write",
+    "Board", "By", "Format", "broken_down", "by_links", "files", "of", "of_cells", "of_shares",
+    "refuse_other", "render", "scores_by_row", "write",
 ]  # fmt: skip
 
 
@@ -38,8 +39,6 @@ class Board(Struct, frozen=True, kw_only=True):
     """What the controls should have scored and did not; empty: the exam is sound."""
     leaking: int
     """Probes that go on after the last fact of their key has ended (FORMATS.md)."""
-    repeats: tuple[Repeat, ...] = ()
-    """Rows of which several runs measured the same cells; the first measurement is the one shown."""
     repeats: tuple[Repeat, ...] = ()
     """Rows of which several runs measured the same cells; the first measurement is the one shown."""
     capabilities: Declared = {}
@@ -80,6 +79,7 @@ def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> 
             k=settings.terms.k,
             forget_within=settings.terms.forget_within,
             embedder=settings.terms.embedder,
+            links_told=UNSET if settings.terms.links_told == 1 else settings.terms.links_told,
             timelines=settings.timelines,
             rows=tuple(row(label, found, places.get(label)) for label, found in rows.items()),
         ),
@@ -88,6 +88,15 @@ def of_cells(folder: RunFolder, settings: Settings, cells: Sequence[Scored]) -> 
         leaking=leaking,
         capabilities=folder.manifest().capabilities,
     )
+
+
+def of_shares(*folders: RunFolder) -> dict[float, Board]:
+    """Share of links told -> the leaderboard of the runs that told so much, and are else of one exam."""
+    groups: dict[float, list[RunFolder]] = {}
+    for folder in folders:
+        refuse_other(folders[0], folder, but_for="links-told")
+        groups.setdefault(folder.manifest().settings.terms.links_told, []).append(folder)
+    return {share: of(*found) for share, found in groups.items()}
 
 
 def write(folder: RunFolder, board: Board) -> None:
@@ -109,8 +118,8 @@ def scores_by_row(cells: Sequence[Scored]) -> dict[str, list[Scores]]:
     }
 
 
-def refuse_other(first: RunFolder, other: RunFolder) -> None:
-    """Raise BadInput unless two runs sat the same exam under the same terms."""
+def refuse_other(first: RunFolder, other: RunFolder, but_for: str = "") -> None:
+    """Raise BadInput unless two runs sat the same exam under the same terms, one of them excepted."""
     mine, its = first.manifest().settings, other.manifest().settings
     reasons = [
         ("timelines", {each.digest for each in mine.timelines}, {each.digest for each in its.timelines}),
@@ -119,9 +128,10 @@ def refuse_other(first: RunFolder, other: RunFolder) -> None:
         ("forget-within", mine.terms.forget_within, its.terms.forget_within),
         ("ask-every", mine.terms.ask_every, its.terms.ask_every),
         ("suite", mine.terms.suite, its.terms.suite),
+        ("links-told", mine.terms.links_told, its.terms.links_told),
     ]
     for what, here, there in reasons:
-        if here != there:
+        if here != there and what != but_for:
             detail = (
                 f"{len(here - there)} only in the first, {len(there - here)} only in the second"
                 if isinstance(here, set) and isinstance(there, set)

@@ -69,6 +69,7 @@ def title(board: Board) -> str:
     return (
         f"suite {made.suite}, {len(scenarios)} scenario{'s' * (len(scenarios) > 1)}, "
         f"{len(made.timelines)} timeline{'s' * (len(made.timelines) > 1)}, k = {made.k}, embedder {embedder}"
+        + ("" if made.links_told is UNSET else f", links told {made.links_told:g}")
     )
 
 
