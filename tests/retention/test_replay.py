@@ -11,7 +11,7 @@ from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput
 from memrot.layers.policy import DEFAULT, REGULATED, ClassPolicy, Policy
 from memrot.model import DAY, Band, Probe
-from memrot.retention.conversations import count, drawn, from_log, of, own, read_log
+from memrot.retention.conversations import count, drawn, from_log, needed, of, own, read_log
 from memrot.retention.replay import Conversation, Replay, Reply, Said, Verdict, replay
 from memrot.retention.stores import Trial, named, retaining
 from memrot.stats import Rate
@@ -128,9 +128,12 @@ def test_drawn_conversations_are_the_same_each_time_and_ask_what_is_asked_then()
 
 def test_what_sessions_lack_is_drawn() -> None:
     talked = silent(TASKS, 20, asked=12)
-    found = of([talked, tiny(1), tiny(2)], 40)
-    assert [count(each) for each in found] == [12, 14, 14]
+    assert [count(each) for each in of([talked, tiny(1), tiny(2)], 20)] == [12, 12, 12]
+    assert [count(each) for each in of([talked, tiny(1), tiny(2)], 60)] == [12, 24, 24]
     assert [count(each) for each in of([talked], 40)] == [12]
+    assert [count(each) for each in of([tiny(1), tiny(2)], 40)] == [20, 20]
+    assert needed([talked, tiny(1)], 96) == 4
+    assert needed([tiny(1)], 96) == 1
 
 
 # --- end to end ------------------------------------------------------------------------------

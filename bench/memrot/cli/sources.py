@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,16 +48,13 @@ def conversing(
     files: list[Path] | None, folder: Path | None, scenarios: list[str] | None, seeds: int, wanted: int
 ) -> tuple[list[Timeline], list[Timeline]]:
     """The timelines, and their conversations: of generated ones as many more as it takes."""
-    from memrot.retention.conversations import count, of
+    from memrot.retention.conversations import needed, of
 
     found = exams(files, folder, scenarios, range(1, seeds + 1))
-    asked = of(found, wanted)
-    held = sum(map(count, asked))
-    if held < wanted and files is None and folder is None:
-        more = min(seeds * -(-wanted // held), _MOST_SEEDS)
-        found += exams(None, None, scenarios, range(seeds + 1, more + 1))
-        asked = of(found, wanted)
-    return found, asked
+    if files is None and folder is None:
+        enough = min(math.ceil(seeds * needed(found, wanted)), _MOST_SEEDS)
+        found += exams(None, None, scenarios, range(seeds + 1, enough + 1)) if enough > seeds else []
+    return found, of(found, wanted)
 
 
 def instant(text: str | None) -> int:

@@ -81,16 +81,24 @@ def drawn(timeline: Timeline, count: int) -> Timeline:
 
 
 def of(timelines: Sequence[Timeline], wanted: int) -> list[Timeline]:
-    """Each timeline's own conversations; what these lack of ``wanted`` is drawn from timelines that
-    have none."""
+    """Each timeline's own conversations; where it has none, as many drawn ones as the others have on
+    average, so that scenarios weigh alike, and more where all of them hold fewer than ``wanted``."""
     found = [own(timeline) for timeline in timelines]
-    had = sum(count(each) for each in found if each is not None)
-    without = found.count(None)
-    share = max(1, -(-(wanted - had) // without)) if without else 0
+    talking = [count(each) for each in found if each is not None]
+    silent = len(found) - len(talking)
+    alike = round(sum(talking) / len(talking)) if talking else 0
+    share = max(alike, -(-(wanted - sum(talking)) // silent), 1) if silent else 0
     return [
         drawn(timeline, share) if each is None else each
         for timeline, each in zip(timelines, found, strict=True)
     ]
+
+
+def needed(timelines: Sequence[Timeline], wanted: int) -> float:
+    """How many times these timelines it takes for ``wanted`` conversations, were none drawn beyond what
+    is alike; 1 where they must all be drawn."""
+    talking = [count(each) for each in map(own, timelines) if each is not None]
+    return wanted / (sum(talking) / len(talking) * len(timelines)) if talking else 1.0
 
 
 def count(timeline: Timeline) -> int:
