@@ -52,9 +52,9 @@ def test_replay(exams: list[str]) -> None:
     )  # fmt: skip
     assert code == 0
     policy, strict = rows(out, "policy")[0].split(), rows(out, "ttl[days=5,hard]")[0].split()
-    assert policy[1] == strict[1] == "60"
+    assert policy[1] == strict[1] == "80"
     assert int(strict[2]) > int(policy[2])
-    assert "warning: 60 conversations, fewer than 1,000" in err
+    assert "warning: 80 conversations, fewer than 1,000" in err
     assert [len(rows(out, name)) for name in ("full store", "policy")] == [1, 2], "costs stand apart"
 
 
