@@ -189,6 +189,16 @@ class Probe(Value, frozen=True, tag_field="type", tag="probe"):
         return self.since <= seq and (self.until is None or seq < self.until)
 
 
+class Reading(Value, frozen=True):
+    """A measured value of a quantity that drifts; no event, and true until the next reading."""
+
+    key: Key
+    value: float
+    at: Instant
+    tolerance: float
+    """How far off a memory may be, relative to the value."""
+
+
 class Question(Struct, frozen=True):
     """What a memory is asked: never the probe, nothing of the expected answer."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
 from typing import Literal, Protocol, TypeAlias, cast
@@ -18,16 +18,18 @@ from typing import Literal, Protocol, TypeAlias, cast
 from memrot.embed.base import Embedder
 from memrot.errors import BadInput, Unavailable
 from memrot.memory import Capability, MemoryService, OpenMemory, Place, Store
+from memrot.model import Reading
 from memrot.timeline import Timeline
 
-Kind: TypeAlias = Literal["adapters", "memories", "scenarios", "embedders"]
+Kind: TypeAlias = Literal["adapters", "memories", "scenarios", "readings", "embedders"]
 OpenStore: TypeAlias = Callable[[Place, Mapping[str, str]], Store]
 
 SHORT = "project/"
 """The world whose scenarios may be named without it."""
 
 _ONE: Mapping[Kind, str] = {
-    "adapters": "adapter", "memories": "memory", "scenarios": "scenario", "embedders": "embedder"
+    "adapters": "adapter", "memories": "memory", "scenarios": "scenario", "readings": "source of readings",
+    "embedders": "embedder"
 }  # fmt: skip
 
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
@@ -42,6 +44,16 @@ class Scenario(Protocol):
     doc: str
 
     def generate(self, seed: int, size: str = "default") -> Timeline: ...
+
+
+class Source(Protocol):
+    """A seeded generator of readings."""
+
+    id: str
+    revision: int
+    doc: str
+
+    def generate(self, seed: int) -> Sequence[Reading]: ...
 
 
 def found(kind: Kind) -> Mapping[str, EntryPoint]:
@@ -115,6 +127,11 @@ def memory(name: str) -> OpenMemory:
 
 def scenario(name: str) -> Scenario:
     return cast(Scenario, _loaded(find("scenarios", scenario_id(name))))
+
+
+def readings(name: str) -> Source:
+    known = found("readings")
+    return cast(Source, _loaded(find("readings", name if name in known else SHORT + name)))
 
 
 def embedder(name: str) -> Embedder:

@@ -14,6 +14,7 @@ from memrot.cli.bounds import bounds
 from memrot.cli.compare import ablate, compare
 from memrot.cli.exam import scenarios, timeline
 from memrot.cli.retention import retention
+from memrot.cli.revalidate import revalidate
 from memrot.cli.run import run
 from memrot.cli.publish import cite, publish, verify
 from memrot.cli.show import diagnose, explain, leaderboard, score
@@ -34,6 +35,7 @@ app.command("leaderboard")(leaderboard)
 app.command("diagnose")(diagnose)
 app.command("explain")(explain)
 app.command("score")(score)
+app.command("revalidate")(revalidate)
 app.add_typer(adapters, name="adapters")
 app.command("compare", epilog=exits.HELP)(compare)
 app.command("ablate")(ablate)
