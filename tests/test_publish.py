@@ -17,7 +17,7 @@ from memrot.cells import Cell
 from memrot.cli import exits
 from memrot.errors import BadInput
 from memrot.model import FactInvalidated
-from memrot.publish.differences import differences
+from memrot.publish.differences import differences, first_line
 from memrot.publish.release import MOST_BYTES
 from memrot.results import RunFolder, file_digest, identity_of, published_scores
 from memrot.run import Request
@@ -174,6 +174,11 @@ def test_one_edited_score(release: RunFolder) -> None:
     (only,) = publish.verify(release.path).findings
     assert f"{SCORES}: exact+all--test-tiny-s1" in only
     assert "scores.cell.lifecycle is 1.000001, expected 1.0" in only
+
+
+def test_what_later_versions_add_and_leave_empty_is_no_edit(release: RunFolder) -> None:
+    edit_scores(release, lambda lines: [line.pop("erased") for line in lines])
+    assert found(release) == ""
 
 
 def edit_mean(table: Any) -> None:
@@ -416,6 +421,28 @@ def test_the_same_work_has_the_same_exam_and_another_transcript(whole: RunFolder
         structs.replace(cell, stack=structs.replace(cell.stack, version="9.9")) for cell in manifest.cells
     )
     assert publish.identity(structs.replace(manifest, cells=newer), observed).exam != first.exam
+
+
+def test_an_id_stays_what_it_was_when_terms_are_added(
+    whole: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = whole.manifest()
+    known = publish.identity(manifest, {})
+    terms = manifest.settings.terms
+    told = structs.replace(manifest.settings, terms=structs.replace(terms, links_told=0.5))
+    assert publish.identity(structs.replace(manifest, settings=told), {}).exam != known.exam
+    fields = structs.fields(terms)
+    before = [field for field in fields if field.name not in ("swaps", "links_told")]
+    monkeypatch.setattr("msgspec.structs.fields", lambda _: before)
+    assert publish.identity(manifest, {}).exam == known.exam
+
+
+def test_texts_part_where_it_is_said() -> None:
+    line = "a long line that both texts begin with, then "
+    assert first_line(["x", line + "one"], ["x", line + "two"]) == (
+        'line 2 is "ts begin with, then one", expected "ts begin with, then two"'
+    )
+    assert first_line(["x"], ["x", "y"]) == "has 1 lines, expected 2"
 
 
 def test_differences_are_named_by_their_place() -> None:

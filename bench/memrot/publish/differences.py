@@ -13,6 +13,7 @@ import msgspec
 
 TOLERANCE = 1e-9
 _SHOWN = 60
+_BEFORE = 20
 
 
 def differences(where: str, kept: Any, derived: Any) -> Iterator[str]:
@@ -42,7 +43,11 @@ def _short(value: Any) -> str:
 
 
 def first_line(kept: Sequence[str], derived: Sequence[str]) -> str:
+    """Where two texts part, from shortly before the place."""
     for number, (a, b) in enumerate(zip(kept, derived, strict=False), start=1):
         if a != b:
-            return f"line {number} is {_short(a)}, expected {_short(b)}"
+            pairs = enumerate(zip(a, b, strict=False))
+            place = next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
+            start = max(0, place - _BEFORE)
+            return f"line {number} is {_short(a[start:])}, expected {_short(b[start:])}"
     return f"has {len(kept)} lines, expected {len(derived)}"

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from tqdm import tqdm
 
@@ -29,6 +30,7 @@ from memrot.results import (
     Manifest,
     RunFolder,
     Scored,
+    decode,
     encode,
     identity_of,
     published_scores,
@@ -195,9 +197,9 @@ class _Check:
         kept: dict[str, Any] = {}
         for line in lines:
             try:
-                each = json.loads(line)
-                kept[each["cell"]["name"]] = each
-            except (ValueError, KeyError, TypeError):
+                each = decode(line.encode())  # fills in what later versions added and leave empty
+                kept[each.cell.name] = json.loads(encode(each))
+            except msgspec.MsgspecError:
                 self._say(file, "expected a cell's scores on every line")
         names = [cell.name for cell in self.manifest.cells]
         if len(lines) != len(names):
@@ -236,7 +238,8 @@ class _Check:
             if file.endswith(".json"):
                 self._rows(file, kept, json.loads(text))
             elif kept.rstrip("\n") != text.rstrip("\n"):
-                self._say(file, first_line(kept.splitlines(), text.splitlines()))
+                where = first_line(kept.splitlines(), text.splitlines())
+                self._say(file, f"{where} (memrot publish {self.folder.path} derives it again)")
 
     def _rows(self, file: str, kept_text: str, derived: dict[str, Any]) -> None:
         try:
@@ -280,8 +283,8 @@ def _faults(cell: Cell, seen: Observations, manifest: Manifest, exam: _Exam) -> 
     named = Cell.of(cell.kind, head.stack, head.timeline, terms).name
     if (head.cell, named) != (cell.name, cell.name):
         yield f"its header is that of {named if head.cell == cell.name else head.cell or 'no cell'}"
-    said = (head.suite, head.embedder, head.k, head.forget_within)
-    if said != (terms.suite, terms.embedder, terms.k, terms.forget_within):
+    said = (head.suite, head.embedder, head.k, head.forget_within, head.links_told)
+    if said != (terms.suite, terms.embedder, terms.k, terms.forget_within, terms.links_told):
         yield "its header differs from the manifest's terms"
     asked = [(stage.seq, tuple(each.probe for each in stage.asked)) for stage in seen.stages]
     if footer is None:  # refused when it was read
