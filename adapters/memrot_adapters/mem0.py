@@ -25,6 +25,9 @@ from memrot_adapters._opening import backend, check_options
 
 PREFIX = "f_"
 
+UNUSED = {"provider": "openai", "config": {"api_key": "none"}}
+"""mem0 wants a model and an embedder to be named, though neither is asked."""
+
 NO_THRESHOLD = math.nan
 """mem0 drops hits below its threshold and refuses a negative one; nothing is below NaN."""
 
@@ -60,6 +63,19 @@ class _OurVectors:
         return [self.vector for _ in texts]
 
 
+def memory(
+    mem0: Any, place: Place, folder: Path, llm: Mapping[str, Any] = UNUSED, history: str = ":memory:"
+) -> Any:
+    """mem0 over its default store on a folder of our own (its default is shared by all)."""
+    store = {"collection_name": place.namespace, "embedding_model_dims": place.dim, "path": str(folder)}
+    made = mem0.Memory.from_config({
+        "llm": llm, "embedder": UNUSED, "history_db_path": history,
+        "vector_store": {"provider": "qdrant", "config": store},
+    })  # fmt: skip
+    made.vector_store._bm25_encoder = False  # noqa: SLF001  fastembed would look for weights
+    return made
+
+
 class Mem0:
     def __init__(self, mem0: Any, place: Place, folder: Path) -> None:
         self.info = Info(
@@ -71,14 +87,8 @@ class Mem0:
         )
         self._folder = folder
         self._user = place.namespace
-        unused = {"provider": "openai", "config": {"api_key": "none"}}
-        store = {"collection_name": place.namespace, "embedding_model_dims": place.dim, "path": str(folder)}
-        self._memory = mem0.Memory.from_config({
-            "llm": unused, "embedder": unused, "history_db_path": ":memory:",
-            "vector_store": {"provider": "qdrant", "config": store},
-        })  # fmt: skip
+        self._memory = memory(mem0, place, folder)
         self._ours = self._memory.embedding_model = _OurVectors()
-        self._memory.vector_store._bm25_encoder = False  # noqa: SLF001  fastembed would look for weights
         self._store = self._memory.vector_store.client
         self._mem0_id = {point.payload["record"]: point.id for point in self._points(vectors=False)}
 

@@ -15,7 +15,9 @@ VERSION = "1.0.0"
 """Moves when a profile, or anything else about how cells are measured, changes a number."""
 
 VENDORS = ("chroma", "qdrant", "redis", "mem0")
-NATIVE = ("chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native")
+NATIVE = (
+    "chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native", "mem0/infer",
+)  # fmt: skip
 """Backends by their own means, without layers."""
 
 HARD = "ttl[hard]+supersession+propagation"

@@ -59,6 +59,14 @@ def run(  # noqa: PLR0917 - an option each
         list[str] | None,
         Option(metavar="METRIC=VALUE", help="Exit 1 if a stack's metric is lower; repeatable."),
     ] = None,
+    llm_base_url: Annotated[
+        str | None,
+        Option(
+            metavar="URL",
+            help="Of an OpenAI-compatible server, for memories that use one (or MEMROT_LLM_URL); its key: "
+            "MEMROT_LLM_API_KEY.",
+        ),
+    ] = None,
     metrics_file: Annotated[
         Path | None, Option(metavar="FILE", help="Write the framework's metrics as Prometheus gauges.")
     ] = None,
@@ -68,6 +76,8 @@ def run(  # noqa: PLR0917 - an option each
     Interrupted, the same command finishes only what is missing.
     """
     bounds = [_bound(text) for text in fail_under or ()]
+    if llm_base_url is not None:
+        os.environ["MEMROT_LLM_URL"] = llm_base_url  # workers find it where adapters look for addresses
 
     from memrot import leaderboard
     from memrot.run import Request

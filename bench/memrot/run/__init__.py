@@ -155,6 +155,8 @@ class _Run:
                     failures[stack] = ("unsupported", str(error))
                 case error:
                     failures[stack] = ("errored", f"cannot be opened: {error}")
+            if stack in failures and (known := registry.capabilities(stack.adapter)):
+                capabilities[str(stack.opened)] = dict(known)
             stacks.append(identity)
         return stacks, failures, capabilities
 
@@ -260,6 +262,7 @@ class _Run:
             folder=self.scratch / cell.name.rpartition("--")[2],
             timeout=self.request.timeout,
             embedder=recalled,
+            model=self.request.embedder,
             swaps=swaps,
         )
 

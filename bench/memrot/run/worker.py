@@ -42,6 +42,7 @@ from memrot.observations import (
 )
 from memrot.redact import redacted
 from memrot.results import encode, machine, read_timeline, score_cell
+from memrot.run.unforeseen import Unforeseen
 from memrot.run.watch import Deadline, Watched
 from memrot.stack import Embedders, LayeredMemory, Swap
 from memrot.timeline import Timeline
@@ -65,6 +66,8 @@ class Task(Struct, frozen=True, kw_only=True):
     folder: Path
     timeout: float
     embedder: Recalled
+    model: str
+    """The name by which the embedder is installed."""
     swaps: dict[str, Recalled]
     """The embedders that the run's timelines change to, by the names that they use."""
 
@@ -247,7 +250,8 @@ def _opened_stack(task: Task, exam: Timeline) -> Openers:
 def _opened_memory(task: Task, exam: Timeline) -> Openers:
     open_memory = registry.memory(task.cell.stack.adapter)
     place, options = _place(task, exam), stack_name(task.cell.stack).adapter_options
-    embedder = _embedders(task, exam).current
+    _embedders(task, exam)  # what is known beforehand is looked up now
+    embedder = Unforeseen(_recalled(task.embedder), task.model)
 
     def open_whole() -> MemoryService:
         return open_memory(place, options, embedder)
