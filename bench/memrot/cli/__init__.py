@@ -13,6 +13,7 @@ from memrot.cli.adapters import adapters
 from memrot.cli.bounds import bounds
 from memrot.cli.compare import ablate, compare
 from memrot.cli.exam import scenarios, timeline
+from memrot.cli.extractor import serve_extractor
 from memrot.cli.retention import retention
 from memrot.cli.revalidate import revalidate
 from memrot.cli.run import run
@@ -44,6 +45,7 @@ app.command("verify", epilog=exits.HELP)(verify)
 app.command("cite")(cite)
 app.command("scenarios")(scenarios)
 app.command("bounds")(bounds)
+app.command("serve-extractor")(serve_extractor)
 app.add_typer(timeline, name="timeline")
 app.add_typer(retention, name="retention")
 
