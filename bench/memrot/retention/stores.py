@@ -18,7 +18,7 @@ from msgspec import Struct
 from memrot import layers
 from memrot.embed.base import Embedder
 from memrot.embed.cache import Cache, Recalled
-from memrot.errors import MemoryFault
+from memrot.errors import BadInput
 from memrot.evaluate import observe
 from memrot.exact import Exact
 from memrot.layers.base import Layer
@@ -89,7 +89,7 @@ class Trial:
 
     def kept(self, timeline: Timeline, keeper: Keeper = FULL) -> Kept:
         """What a keeper's store (default: the full one) answered and kept; each is replayed once.
-        Raises MemoryFault where a store fails, which none should."""
+        Raises BadInput where a timeline asks for what these stores cannot do."""
         known = self._kept.get((timeline.digest, keeper.name))
         if known is None or known[0] != keeper:
             known = (keeper, self._replayed(timeline, keeper))
@@ -113,7 +113,8 @@ class Trial:
             lambda: LayeredMemory(lambda: Exact(place), built, self._embedder), timeline, peek=False
         )
         if seen.footer is None or seen.footer.outcome != "answered":
-            raise MemoryFault(f"{keeper.name}: {seen.footer and seen.footer.reason}")
+            reason = seen.footer.reason if seen.footer else "it did not end"
+            raise BadInput(f"{timeline.header.id} cannot be replayed: {reason}")
         left = Exact(place)
         cost = cost_of(left.scan(vectors=True), timeline)
         left.drop()
