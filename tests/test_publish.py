@@ -386,6 +386,18 @@ def test_the_command_line(
     )  # fmt: skip
 
 
+def test_what_is_published_is_cited_before_what_is_newer(
+    whole: RunFolder, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "no finished run here" in inside("cite").stderr
+    mine = RunFolder(Path(shutil.copytree(whole.path, tmp_path / "results" / "2026-11-30-171234")))
+    edit_json(mine.path / "manifest.json", lambda manifest: manifest["settings"].update(memrot="9.9"))
+    assert "version = {9.9}" in inside("cite").stdout
+    shutil.copytree(made, tmp_path / "results" / "1.0.0")
+    assert "version = {1.0.0}" in inside("cite").stdout
+
+
 def test_citations_can_be_checked(made: Path) -> None:
     done = inside("cite", made, "--stack", "exact+propagation+supersession+ttl", "--metric", "coverage")
     assert done.returncode == exits.OK, done.stderr

@@ -76,7 +76,10 @@ def verify(
 def cite(
     run: Annotated[
         Path | None,
-        typer.Argument(help="A release or a run (default: the newest in results/).", metavar="[RUN]"),
+        typer.Argument(
+            help="A release or a run (default: the newest that results/ publishes, else your newest).",
+            metavar="[RUN]",
+        ),
     ] = None,
     stack: Annotated[str | None, typer.Option("--stack", metavar="STACK", help="One row.")] = None,
     metric: Annotated[
@@ -90,7 +93,13 @@ def cite(
     from memrot.publish.citation import cite as cited
     from memrot.results import RunFolder, newest_complete
 
-    folder = RunFolder(run) if run is not None else newest_complete(RESULTS)
+    if run is not None:
+        folder = RunFolder(run)
+    else:
+        releases = [RunFolder(path) for path in publication.published(RESULTS)]
+        folder = max(releases, key=lambda each: each.manifest().finished or "", default=None) or (
+            newest_complete(RESULTS)
+        )
     board = leaderboard.of(folder)
     manifest = folder.manifest()
     observed = {each.cell.name: each.observed for cells in board.cells.values() for each in cells}
