@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from memrot import leaderboard, observations, publish, run, timeline
+from memrot import leaderboard, observations, publish, registry, run
 from memrot.cells import Cell
 from memrot.cli import exits
 from memrot.errors import BadInput
 from memrot.model import FactInvalidated
 from memrot.publish.differences import differences, first_line
 from memrot.publish.release import MOST_BYTES
-from memrot.results import RunFolder, file_digest, identity_of, published_scores
+from memrot.results import RunFolder, file_digest, published_scores
 from memrot.run import Request
 from memrot.timeline import Timeline
 from running import inside, tiny
@@ -323,18 +323,21 @@ def eased(exam: Timeline) -> Timeline:
 
 
 def test_an_eased_exam_is_found_by_its_seed(tmp_path: Path) -> None:
-    """Also where every digest and every name was put right: another timeline, honestly measured."""
-    real = timeline.read
-    exam = tmp_path / "eased.timeline.jsonl"
-    genuine = measured(tmp_path / "genuine", "project/boundary-shift", stacks=("exact",))
-    assert publish.verify(genuine.path).findings == ()
-    assert publish.verify(genuine.path).notes == ()
-    (sat,) = genuine.manifest().settings.timelines
-    easy = eased(real(genuine.timeline_path(sat)))
-    easy.write(exam)
-    cheating = measured(tmp_path / "cheating", str(exam), stacks=("exact",))
-    (only,) = publish.verify(cheating.path).findings
-    assert f"its seed gives the digest {sat.digest[:12]}, not {identity_of(easy).digest[:12]}" in only
+    """Also where every digest and every name is right: another timeline, honestly measured. The genuine
+    one beside it gives no finding."""
+    genuine = registry.scenario("project/boundary-shift").generate(1)
+    easy = eased(genuine)
+    easy.write(tmp_path / "eased.timeline.jsonl")
+    folder = measured(
+        tmp_path, "project/boundary-shift", str(tmp_path / "eased.timeline.jsonl"), stacks=("exact",)
+    )
+    report = publish.verify(folder.path)
+    said = f"its seed gives the digest {genuine.digest[:12]}, not {easy.digest[:12]}"
+    assert [finding.partition(": ")[2] for finding in report.findings] == [
+        f"timeline project/boundary-shift seed 1: {said}"
+    ]
+    assert report.notes == ()
+    assert (report.cells, report.timelines) == (7, 1)
 
 
 # --- scorings, ids, the command line ---------------------------------------------------------
