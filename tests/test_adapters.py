@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
 from memrot import exact
 from memrot.testing import StoreConformance
-from memrot_adapters import chroma, mem0, qdrant, redis
+from memrot_adapters import chroma, lancedb, mem0, pgvector, qdrant, redis, sqlite_vec
+from memrot_adapters._postgres_server import PostgresServer
 
 
 class TestExact(StoreConformance):
@@ -43,3 +51,29 @@ class TestRedisPlain(StoreConformance):
 
 class TestMem0(StoreConformance):
     open_store = staticmethod(mem0.open_store)
+
+
+class TestSqliteVec(StoreConformance):
+    open_store = staticmethod(sqlite_vec.open_store)
+
+
+class TestLanceDB(StoreConformance):
+    open_store = staticmethod(lancedb.open_store)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        server = PostgresServer(psycopg, Path(folder) / "data")
+        port = server.connection.info.port
+        patch.setenv(pgvector.URL, f"postgresql://postgres@127.0.0.1:{port}/postgres")
+        yield
+        server.stop()
+
+
+@pytest.mark.usefixtures("postgres")
+class TestPgVector(StoreConformance):
+    """By URL: setting up a server for every test would take two minutes; the statements are the same."""
+
+    open_store = staticmethod(pgvector.open_store)
+    options = {"server": ""}

@@ -20,8 +20,9 @@ FOLDERS = ("bench", "adapters", "scenarios", "tests")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 HEAVY = (
-    "chromadb", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "mem0", "onnxruntime", "openai", "pandas",
-    "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy", "sqlalchemy", "tokenizers", "torch",
+    "apsw", "chromadb", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mem0", "onnxruntime",
+    "openai", "pandas", "psycopg", "pyarrow", "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy",
+    "sqlalchemy", "tokenizers", "torch",
 )  # fmt: skip
 IMPORT_BUDGET_S = 0.2
 LONGEST = 450
@@ -165,6 +166,7 @@ def test_the_wheel_holds_all_packages_with_their_data(tmp_path: Path) -> None:
     packages = ("memrot", "memrot_adapters", "memrot_scenarios")
     assert {f"{package}/py.typed" for package in packages} <= held
     assert "memrot/embed/minilm-vocab.txt" in held
+    assert {f"memrot/starter/{kind}/pyproject.toml.tmpl" for kind in ("store", "memory")} <= held
     assert {name.rpartition("/licenses/")[2] for name in held if "/licenses/" in name} == {
         "LICENSE",
         "NOTICE",

@@ -29,7 +29,18 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize(
-    "stack", ["chroma", "qdrant", "redis", "redis mode=vset", "redis mode=plain", "mem0"]
+    "stack",
+    [
+        "chroma",
+        "qdrant",
+        "redis",
+        "redis mode=vset",
+        "redis mode=plain",
+        "mem0",
+        "sqlite_vec",
+        "lancedb",
+        "pgvector",
+    ],
 )
 def test_what_was_written_survives_kill_9(tmp_path: Path, stack: str) -> None:
     adapter, _, option = stack.partition(" ")

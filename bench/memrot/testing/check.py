@@ -95,9 +95,11 @@ def check(name: StackName, tell: Callable[[Verdict], None]) -> list[Verdict]:
         arguments = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "memrot.plugin", "--capture=sys",
                      "--import-mode=importlib", f"--rootdir={folder}", f"--basetemp={folder}/places",
                      "-c", f"{folder}/pytest.ini", str(file)]  # fmt: skip
-        pytest.main(arguments, plugins=[heard])
-    if heard.trouble:
-        raise BadInput(heard.trouble)
+        code = pytest.main(arguments, plugins=[heard])
+    if code == pytest.ExitCode.INTERRUPTED and not heard.trouble:
+        raise KeyboardInterrupt
+    if unheard := set(promises(name)) - {verdict.promise for verdict in heard.verdicts}:
+        raise BadInput(f"{name} was not checked: {heard.trouble or f'no verdict on: {min(unheard)}'}")
     return heard.verdicts
 
 
@@ -126,6 +128,9 @@ class _Heard:
         self._reports: list[Any] = []
         self.verdicts: list[Verdict] = []
         self.trouble = ""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.option.tbstyle = "short"
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:

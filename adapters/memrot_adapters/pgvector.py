@@ -1,0 +1,141 @@
+"""PostgreSQL with pgvector: a server of our own by default, ``pgvector[server]`` at ``MEMROT_PGVECTOR_URL``.
+
+A table a store, without an index on the vectors: searches are exact, whereas the HNSW index takes its
+candidates before a condition is applied and returns fewer than k. A condition compares the JSON of a
+field, in whose order every text is below every number, so that the type is a condition of its own. One
+statement answers all questions of a stage.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from memrot.errors import Unavailable
+from memrot.memory import Fields, Info, Op, Place, Query, Record, Vector, Where
+from memrot_adapters._opening import address, backend, check_options
+from memrot_adapters._postgres_server import PostgresServer
+
+URL = "MEMROT_PGVECTOR_URL"
+_OPS: Mapping[Op, str] = {"gt": ">", "le": "<=", "eq": "="}
+
+
+def open_store(place: Place, options: Mapping[str, str]) -> PgVector:
+    check_options("pgvector", options, {"server": ("",)})
+    psycopg = backend("psycopg", "pgvector")
+    if "server" in options:
+        return PgVector(psycopg, _connect(psycopg), place, None)
+    server = PostgresServer(psycopg, place.folder / place.namespace)
+    try:
+        return PgVector(psycopg, server.connection, place, server)
+    except BaseException:
+        server.stop()
+        raise
+
+
+def _connect(psycopg: Any) -> Any:
+    url = address(URL, "PostgreSQL")
+    try:
+        return psycopg.connect(url, autocommit=True)
+    except psycopg.Error as error:  # its text may hold the address
+        raise Unavailable(f"the PostgreSQL server at {URL} gives {type(error).__name__}") from None
+
+
+class PgVector:
+    def __init__(self, psycopg: Any, connection: Any, place: Place, server: PostgresServer | None) -> None:
+        self._db = connection
+        self._json = psycopg.types.json.Jsonb
+        self._table = f'"{place.namespace}"'
+        self._folder = place.folder / place.namespace
+        self._server = server
+        try:
+            self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except psycopg.Error as error:
+            raise Unavailable(f"this PostgreSQL server has no pgvector ({type(error).__name__})") from None
+        self._db.execute(
+            f"CREATE TABLE IF NOT EXISTS {self._table} (id text PRIMARY KEY, text text NOT NULL,"
+            f" fields jsonb NOT NULL, vector vector({place.dim}) NOT NULL)"
+        )
+        version = self._db.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()[
+            0
+        ]
+        self.info = Info(
+            name="pgvector",
+            backend="pgvector",
+            version=f"{version} (PostgreSQL {self._db.info.parameter_status('server_version').split()[0]})",
+            deployment="server" if server is None else "embedded",
+            filters=frozenset(_OPS),
+        )
+
+    def write(self, put: Sequence[Record], patch: Mapping[str, Fields], delete: Sequence[str]) -> None:
+        upsert = (
+            f"INSERT INTO {self._table} VALUES (%s, %s, %s, %s::vector) ON CONFLICT (id) DO UPDATE"
+            " SET text = excluded.text, fields = excluded.fields, vector = excluded.vector"
+        )
+        merge = f"UPDATE {self._table} SET fields = fields || %s WHERE id = %s"
+        with self._db.transaction(), self._db.cursor() as cursor:
+            cursor.executemany(
+                upsert,
+                [(new.id, new.text, self._json(dict(new.fields)), _literal(new.vector)) for new in put],
+            )
+            cursor.executemany(
+                merge, [(self._json(dict(new)), record_id) for record_id, new in patch.items()]
+            )
+            cursor.execute(f"DELETE FROM {self._table} WHERE id = ANY(%s)", (list(delete),))
+
+    def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        return self._records("vector::text", "WHERE id = ANY(%s)", list(ids))
+
+    def scan(self, vectors: bool = False) -> Iterator[Record]:
+        yield from self._records("vector::text" if vectors else "'[]'")
+
+    def search(self, queries: Sequence[Query], where: Where, k: int) -> Sequence[Sequence[tuple[str, float]]]:
+        tests = [
+            f"jsonb_typeof(fields -> %s) = 'number' AND fields -> %s {_OPS[clause.op]} to_jsonb(%s::bigint)"
+            for clause in where
+        ]
+        values = [value for clause in where for value in (clause.field, clause.field, clause.value)]
+        condition = f"WHERE {' AND '.join(tests)}" if tests else ""
+        nearest = (
+            "SELECT number, id, 1 - distance"
+            " FROM unnest(%s::vector[]) WITH ORDINALITY AS asked (query, number)"
+            f" CROSS JOIN LATERAL (SELECT id, vector <=> query AS distance FROM {self._table} {condition}"
+            " ORDER BY distance LIMIT %s) AS near ORDER BY number, distance"
+        )
+        found: list[list[tuple[str, float]]] = [[] for _ in queries]
+        vectors = [_literal(query.vector) for query in queries]
+        for number, record_id, similarity in self._db.execute(nearest, (vectors, *values, k)):
+            found[number - 1].append((record_id, similarity))
+        return found
+
+    def drop(self) -> None:
+        self._db.execute(f"DROP TABLE IF EXISTS {self._table}")
+        self.close()
+        if self._server is not None:
+            shutil.rmtree(self._folder)
+            self._folder.with_name(self._folder.name + ".log").unlink()
+
+    def close(self) -> None:
+        self._db.close()
+        if self._server is not None:
+            self._server.stop()
+
+    def compact(self) -> None:
+        """``VACUUM FULL``: the table is written anew without what was deleted."""
+        self._db.execute(f"VACUUM FULL {self._table}")
+        self.close()
+
+    def _records(self, vector: str, condition: str = "", *values: Any) -> list[Record]:
+        rows = self._db.execute(f"SELECT id, text, fields, {vector} FROM {self._table} {condition}", values)
+        return [Record(record_id, text, _vector(held), fields) for record_id, text, fields, held in rows]
+
+
+def _literal(vector: Vector) -> str:
+    return f"[{','.join(map(str, vector.astype(np.float32).tolist()))}]"
+
+
+def _vector(literal: str) -> Vector:
+    return np.array([float(part) for part in literal.strip("[]").split(",") if part], np.float32)
