@@ -50,7 +50,7 @@ FURTHER = (
 
 SILENCE = (
     "person/old-booking", "person/named-once", "person/new-taste", "person/quiet-ticket",
-    "person/that-one", "person/backfill", "person/regulated-record",
+    "person/that-one", "person/backfill", "person/regulated-record", "person/for-a-while",
 )  # fmt: skip
 """What nobody contradicts, a scenario for every fact class; with conversations, to replay."""
 

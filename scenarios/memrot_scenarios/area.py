@@ -193,6 +193,15 @@ class Area:
         """Every true fact that the memory was told."""
         return [fact for fact in self.present.all() if fact.id in self._told]
 
+    def death(self, key: Key) -> tuple[int, Tests]:
+        """Of a key that nothing is true of any more: the seq with which its last fact ended, and what a
+        question about it tests from then on."""
+        ends = [self.present.ended[fact.id] for fact in self.present.facts.values() if fact.key == key]
+        seq, cause = max(ends)
+        if cause in _AFTER:
+            return seq, _AFTER[cause]
+        return seq, "forgetting" if is_announced(self.log.events[seq - 1]) else "unannounced"
+
     # --- questions ----------------------------------------------------------------------------
 
     def new_session(self) -> str:
@@ -352,14 +361,11 @@ class Area:
             return [replace(probe, until=self._next_stage(probe.since))]
         if probe.until is not None or probe.tests in _ABSENCE or self.present.of_key(*probe.key):
             return [probe]
-        ends = [self.present.ended[fact.id] for fact in self.present.facts.values() if fact.key == probe.key]
-        seq, cause = max(ends)
+        seq, tests = self.death(probe.key)
         if probe.mode != "current" and seq <= probe.since:  # the past of what was over
             return [probe]
         versions = [replace(probe, until=seq)]
         if probe.mode == "current":
-            told = is_announced(self.log.events[seq - 1])
-            tests = _AFTER.get(cause, "forgetting" if told else "unannounced")
             versions.append(self._successor(probe, tests, seq, probe.question))
         return versions
 

@@ -51,6 +51,7 @@ ATTRIBUTES: dict[str, Predicate] = {
         ("Letters for {s} go to {v}.", "The postal address of {s} is {v}."),
         ("To what street do I send a parcel for {s}?", "What postal address is on file for {s}?"),
         past="Under which street addresses did {s} receive post, in order?",
+        dated=("Letters for {s} go to {v} until {e}.", "The postal address of {s} is {v} through {e}."),
     ),
     "phone": predicate(
         "SLOW_ATTRIBUTE", "contact",

@@ -17,6 +17,7 @@ LIFE: dict[str, Predicate] = {
         ("{s} follows {v} diet.", "Meals for {s} must suit {v} diet."),
         ("What should I keep in mind when cooking for {s}?", "Which dietary rules apply to {s}?"),
         past="What eating regimes has {s} been on, from first to last?",
+        dated=("{s} follows {v} diet until {e}.", "Meals for {s} must suit {v} diet through {e}."),
     ),
     "drink": predicate(
         "PREFERENCE", "taste",
@@ -104,6 +105,7 @@ LIFE: dict[str, Predicate] = {
         ("{s} reports to {v} at work.", "The manager of {s} is {v}."),
         ("Who is the boss of {s}?", "Which manager must approve the leave of {s}?"),
         past="Who has been the boss of {s}, one after another?",
+        dated=("{s} reports to {v} at work until {e}.", "The manager of {s} is {v} through {e}."),
     ),
     "assistant": predicate(
         "RELATIONSHIP", "tie", _PEOPLE,
@@ -154,6 +156,7 @@ LIFE: dict[str, Predicate] = {
         "a job application|the garden layout|a conference talk",
         ("{s} is busy with {v} these days.", "What occupies {s} at present is {v}."),
         ("What keeps {s} busy at the moment?", "With which project is {s} busy now?"),
+        dated=("{s} is busy with {v} until {e}.", "{s} is occupied by {v} through {e}."),
     ),
     "ticket": predicate(
         "WORKING_CONTEXT", "task",

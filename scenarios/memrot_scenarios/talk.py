@@ -39,4 +39,6 @@ def tested_now(area: Area, key: Key) -> Tests:
     """What a question about a key tests at this moment: whether the memory keeps what is true, or lets
     go of what it was never told the end of."""
     fact = area.now(*key)
-    return "over_forgetting" if fact is not None and fact in area.told_now() else "unannounced"
+    if fact is None:
+        return area.death(key)[1]
+    return "over_forgetting" if fact in area.told_now() else "unannounced"

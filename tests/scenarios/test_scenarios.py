@@ -52,6 +52,7 @@ PROVOKED = {
     "person/that-one": {"unannounced"},
     "person/backfill": {"unannounced", "late_arrival"},
     "person/regulated-record": {"erasure", "stated_end"},
+    "person/for-a-while": {"stated_end"},
 }
 OPPOSITE = {
     "project/service-rewrite": {"preservation", "over_propagation"},
@@ -83,6 +84,7 @@ OPPOSITE = {
     "person/that-one": {"preservation", "over_forgetting"},
     "person/backfill": {"preservation", "over_forgetting"},
     "person/regulated-record": {"preservation", "over_forgetting"},
+    "person/for-a-while": {"preservation", "over_forgetting"},
 }
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.id)
