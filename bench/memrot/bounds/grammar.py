@@ -117,7 +117,7 @@ _AHEAD = _pattern(
 )
 _BACK = _pattern(rf"\b(?:for|over|during) the (?:past|last|previous) (?P<length>{_LENGTH})")
 _VAGUELY = _pattern(rf"\bfor(?: the)?(?: next)? {_VAGUE}")
-_WHILE = _pattern(rf"\b(?:for|during|throughout|all day|all) (?P<span>{_DAY}(?: {_PART})?|{_SPAN})")
+_WHILE = _pattern(rf"\b(?:for|during|throughout|all day|all) (?!now\b)(?P<span>{_DAY}(?: {_PART})?|{_SPAN})")
 _UNTIL = _pattern(rf"\b(?:until|till) (?:(?P<hour>\d{{1,2}}){_NO_WORD})?")
 
 _NEGATED = _pattern(r"(?:\b(?:not|never|cannot)\b|n't\b)[^,;]*$")
