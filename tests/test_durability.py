@@ -47,11 +47,17 @@ def opened(adapter: str, layer: str, folder: Path, exam: Timeline) -> LayeredMem
     return LayeredMemory(lambda: open_store(place, {}), policies, Hashing())
 
 
-def told(memory: LayeredMemory, exam: Timeline, first: int, last: int | None) -> list[Sequence[Answer]]:
-    """Tell a memory of some stages, and ask all questions at each."""
+def told(memory: LayeredMemory, exam: Timeline) -> None:
+    """Tell a memory of what comes before the kill."""
+    for stage in exam.stages[:KILLED_AFTER]:
+        memory.apply(stage.announced(), stage.at)
+
+
+def finished(memory: LayeredMemory, exam: Timeline) -> list[Sequence[Answer]]:
+    """Tell a memory of the rest, and ask all questions at each stage."""
     asker = LifecycleEvaluator(exam, 3, 3, 1, peek=False)
     answers = []
-    for stage in exam.stages[first:last]:
+    for stage in exam.stages[KILLED_AFTER:]:
         memory.apply(stage.announced(), stage.at)
         answers.append(memory.answer(list(asker.questions(stage).values()), stage.at))
     return answers
@@ -62,7 +68,7 @@ def be_killed(adapter: str, folder: Path) -> None:
     exam = tiny()
     memories = [opened(adapter, layer, folder, exam) for layer in LAYERS]
     for memory in memories:
-        told(memory, exam, 0, KILLED_AFTER)
+        told(memory, exam)
     servers = [memory._store.store._redis for memory in memories if adapter == "redis"]  # type: ignore[attr-defined]  # redis' own
     pids = [str(server.info("server")["process_id"]) for server in servers]
     sys.stdout.write(" ".join(["ready", *pids]) + "\n")
@@ -104,10 +110,10 @@ def test_a_killed_replay_is_finished_as_if_nothing_had_happened(tmp_path: Path, 
     exam = tiny()
     for layer in LAYERS:
         unbroken = opened("exact", layer, tmp_path / "unbroken", exam)
-        told(unbroken, exam, 0, KILLED_AFTER)
+        told(unbroken, exam)
         memory = opened(adapter, layer, tmp_path, exam)
         assert damage(records(memory), records(unbroken)) == Damage()
-        rest, right = (told(each, exam, KILLED_AFTER, None) for each in (memory, unbroken))
+        rest, right = (finished(each, exam) for each in (memory, unbroken))
         assert [shown(answers) for answers in rest] == [shown(answers) for answers in right]
         assert any(answer.hits for answers in right for answer in answers)
         for each in (memory, unbroken):
@@ -124,7 +130,7 @@ def test_damage_is_counted(tmp_path: Path) -> None:
     """The count is what it says, on a store that was damaged by hand."""
     exam = tiny()
     memory = opened("exact", "all", tmp_path, exam)
-    told(memory, exam, 0, KILLED_AFTER)
+    told(memory, exam)
     right = records(memory)
     live = [each for each in right if each.fields["ended_at"] == NEVER]
     (ended, *_) = [each for each in right if each.fields["ended_at"] != NEVER]
