@@ -243,6 +243,10 @@ def edit_version(manifest: Any) -> None:
     manifest["cells"][0]["stack"]["version"] = "9.9"
 
 
+def edit_note(manifest: Any) -> None:
+    manifest["cells"][0]["stack"]["note"] = "certified"
+
+
 def drop_a_cell(manifest: Any) -> None:
     del manifest["cells"][0]
 
@@ -258,6 +262,7 @@ def drop_all_cells_of_a_stack(manifest: Any) -> None:
         (edit_cell_digest, "its name should be exact--test-tiny-s1--"),
         (edit_fingerprint, "its header differs from the manifest's terms"),
         (edit_version, "its name should be exact--test-tiny-s1--"),
+        (edit_note, "its header describes another stack than the manifest"),
         (drop_a_cell, "row exact: has 1 cells, expected one for each of the 2 timelines"),
         (drop_all_cells_of_a_stack, "row exact: has 0 cells"),
     ],

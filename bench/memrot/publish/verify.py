@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from tqdm import tqdm
 
 from memrot import leaderboard, registry
@@ -283,6 +283,8 @@ def _faults(cell: Cell, seen: Observations, manifest: Manifest, exam: _Exam) -> 
     named = Cell.of(cell.kind, head.stack, head.timeline, terms).name
     if (head.cell, named) != (cell.name, cell.name):
         yield f"its header is that of {named if head.cell == cell.name else head.cell or 'no cell'}"
+    if structs.replace(head.stack, filters="") != structs.replace(cell.stack, filters=""):
+        yield "its header describes another stack than the manifest"  # filters are only known afterwards
     said = (head.suite, head.embedder, head.k, head.forget_within, head.links_told)
     if said != (terms.suite, terms.embedder, terms.k, terms.forget_within, terms.links_told):
         yield "its header differs from the manifest's terms"
