@@ -1,10 +1,10 @@
 """The embedding model is swapped for another one of the same dimension.
 
-Provokes: from one day on, old sentences are no longer found, and nothing fails: vectors of the two
-models have the same length and no common meaning, so that every old fact comes back with a
-similarity near nothing, or not at all. In life a model is upgraded in a dependency bump. What was
-true is still true and still stored; it is retrieval that has changed, and a diagnosis that calls it
-forgetting sends people looking in the wrong place.
+Provokes: from one day on, some old sentences are no longer found, and nothing fails: vectors of the
+two models have the same length and agree in part of their meaning, so that old facts come back with
+lower similarities, behind newer ones, or not at all. In life a model is upgraded in a dependency
+bump. What was true is still true and still stored; it is retrieval that has changed, and a diagnosis
+that calls it forgetting sends people looking in the wrong place.
 
 The opposite failure: whoever embeds everything anew writes everything anew, and what had been ended,
 dropped, or replaced by then comes back to life.
