@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memrot.cli.bounds_lost import bounds
 from memrot.cli.sources import conversing, exams, instant, policy_of
 from memrot.errors import BadInput
 
@@ -24,6 +25,8 @@ retention = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+retention.command()(bounds)
 
 PolicyFile = Annotated[
     Path | None, typer.Option("--policy", help="A policy in TOML (default: the built-in one).")
