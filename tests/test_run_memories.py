@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from memrot import registry
+from memrot import leaderboard, registry
+from memrot.embed.cache import Cache, Recalled
+from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput
+from memrot.memory import CAPABILITIES, Capability, Info, under_layers
+from memrot.results import RunFolder
+from memrot.run.unforeseen import Unforeseen
 from running import environment, exams, memrot
 
 
@@ -31,6 +38,48 @@ def test_a_memory_of_another_package_is_a_row_of_its_own(sat: Path) -> None:
     # it returns what the control of that name returns
     assert newest["metrics"]["lifecycle"]["mean"] == rows["newest"]["metrics"]["lifecycle"]["mean"]
     assert (wall["outcome"], wall["reason"]) == ("unsupported", "wall clock")
+
+
+def test_who_does_what_is_shown_with_the_leaderboard(sat: Path, tmp_path: Path) -> None:
+    text = (sat / "LEADERBOARD.md").read_text()
+    shown = text.partition("## Who does what")[2].partition("##")[0]
+    table = {line.split("|")[1].strip(): line for line in shown.splitlines() if line.startswith("|")}
+    assert [cell.strip() for cell in table["backend"].split("|")[2:4]] == ["filter", "expiry"]
+    assert "layered" in table["exact"]
+    assert "never" in table["faulty/newest"]
+    assert "- faulty/newest: history never (a file of ids)." in shown
+    assert "OWNERSHIP 30 d" in shown
+
+    # of two runs of one exam both are shown
+    other = RunFolder(tmp_path / "other")
+    shutil.copytree(sat, other.path)
+    declared = {"acme": {"expiry": Capability("wall-clock", "in a shell")}}
+    other.write_manifest(structs.replace(other.manifest(), capabilities=declared))
+    both = leaderboard.of(RunFolder(sat), other)
+    assert both.capabilities.keys() == {"exact", "faulty/newest", "acme"}
+    assert "acme: expiry wall-clock (in a shell)." in leaderboard.render(both)
+    assert "Who does what" not in leaderboard.render(structs.replace(both, capabilities={}))
+
+
+def test_a_store_is_under_layers_unless_it_says_otherwise() -> None:
+    info = Info(name="x", backend="x", version="1", capabilities={"expiry": Capability("native", "swept")})
+    declared = under_layers(info)
+    assert list(declared) == list(CAPABILITIES)
+    assert declared["expiry"] == Capability("native", "swept")
+    assert {declared[name].how for name in CAPABILITIES if name != "expiry"} == {"layered"}
+    pushed = structs.replace(info, filters=frozenset({"gt", "le"}))
+    assert under_layers(pushed)["filter"].how == "native"
+
+
+def test_a_memory_may_write_sentences_that_no_timeline_holds(tmp_path: Path) -> None:
+    with Cache(tmp_path / "cache.sqlite3") as cache:
+        known = cache.embed(Hashing(), ["said"])
+        embedder = Unforeseen(Recalled.of(Hashing(), cache), "hashing")
+    assert (embedder.embed(["said"]) == known).all()
+    texts = ["never said", "said", "never said"]
+    assert (embedder.embed(texts) == Hashing().embed(texts)).all()
+    with Cache(tmp_path / "cache.sqlite3") as cache:  # and kept for the next worker
+        assert (cache.load(Hashing.fingerprint, texts) == Hashing().embed(texts)).all()
 
 
 @pytest.mark.parametrize("stack", ["faulty/newest+all", "faulty/newest[swap=reembed]"])

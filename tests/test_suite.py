@@ -30,7 +30,7 @@ def test_profiles_name_what_exists(name: str) -> None:
     for stack in profile.stacks:
         parsed = parse(stack)
         assert str(parsed) == stack, "profiles spell names as leaderboards show them"
-        registry.find("adapters", parsed.adapter)
+        registry.examinee(parsed.adapter)
         layers.parse(parsed.layers, facts=100)
     assert set(profile.scenarios) <= set(registry.found("scenarios"))
     assert len(set(profile.stacks)) == len(profile.stacks)
@@ -50,6 +50,15 @@ def test_profiles() -> None:
     assert (len(default.scenarios), default.seeds, default.k) == (6, 5, 5)
     with pytest.raises(BadInput, match="unknown profile 'big': expected one of smoke, default, full"):
         suite.profile("big")
+
+
+def test_native_has_every_memory_that_ships_here() -> None:
+    shipped = {
+        name
+        for name, point in registry.found("memories").items()
+        if point.dist is not None and point.dist.name == "memrot"
+    }
+    assert shipped <= set(suite.profile("native").stacks)
 
 
 def test_full_covers_the_project_world() -> None:

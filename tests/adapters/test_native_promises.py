@@ -1,0 +1,89 @@
+"""Every native memory keeps the promises of a ``MemoryService``, and does what it says it does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memrot import extractor, layers, registry
+from memrot.embed.hashing import Hashing
+from memrot.evaluate import observe
+from memrot.exact import open_store
+from memrot.memory import Place
+from memrot.observations import Observations
+from memrot.stack import LayeredMemory
+from memrot.testing import MemoryConformance
+from memrot_adapters import (
+    chroma_native,
+    mem0_infer,
+    mem0_native,
+    qdrant_native,
+    redis_native,
+    redis_ttl_only,
+)
+
+
+class TestChromaNative(MemoryConformance):
+    open_memory = staticmethod(chroma_native.open_memory)
+
+
+class TestQdrantNative(MemoryConformance):
+    open_memory = staticmethod(qdrant_native.open_memory)
+
+
+class TestRedisNative(MemoryConformance):
+    open_memory = staticmethod(redis_native.open_memory)
+
+
+class TestRedisTtlOnly(MemoryConformance):
+    open_memory = staticmethod(redis_ttl_only.open_memory)
+
+
+class TestMem0Native(MemoryConformance):
+    open_memory = staticmethod(mem0_native.open_memory)
+
+
+class TestMem0Infer(MemoryConformance):
+    open_memory = staticmethod(mem0_infer.open_memory)
+
+    @pytest.fixture(autouse=True)
+    def served(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        with extractor.server() as listening:
+            thread = threading.Thread(target=listening.serve_forever)
+            thread.start()
+            monkeypatch.setenv("MEMROT_LLM_URL", extractor.address(listening))
+            yield
+            listening.shutdown()
+            thread.join()
+
+
+def nearness(seen: Observations) -> list[tuple[str, list[float]]]:
+    """By probe, how near each hit was: which of two facts that are as near comes first is nobody's promise."""
+    assert seen.footer is not None
+    assert seen.footer.outcome == "answered", seen.footer.reason
+    return [
+        (asked.probe, [hit.similarity for hit in asked.hits if hit.band != "withhold"])
+        for stage in seen.stages
+        for asked in stage.asked
+    ]
+
+
+def test_one_record_a_key_and_a_filter_are_what_our_layers_call_overwrite_and_hard_expiry(
+    tmp_path: Path,
+) -> None:
+    """Two ways to the same: by Qdrant's own means, and as layers over the exact store."""
+    exam = registry.scenario("project/reorg").generate(1)
+    embedder, place = Hashing(), Place("memrotnative", tmp_path, Hashing.dim, len(exam.facts))
+    native = observe(lambda: qdrant_native.open_memory(place, {}, embedder), exam, peek=False)
+    policies = layers.parse(("ttl[hard]", "overwrite"))
+    layered = observe(
+        lambda: LayeredMemory(lambda: open_store(place, {}), policies, embedder), exam, peek=False
+    )
+    ours, theirs = nearness(layered), nearness(native)
+    assert {len(near) for _, near in ours} >= {0, 5}, "the exam must be able to tell"
+    assert [(probe, len(near)) for probe, near in theirs] == [(probe, len(near)) for probe, near in ours]
+    for (_, one), (_, other) in zip(ours, theirs, strict=True):
+        assert other == pytest.approx(one, abs=5e-6)
