@@ -11,7 +11,7 @@ import pytest
 
 from memrot import exact
 from memrot.testing import StoreConformance
-from memrot_adapters import chroma, lancedb, mem0, pgvector, qdrant, redis, sqlite_vec
+from memrot_adapters import chroma, faiss, lancedb, mem0, pgvector, qdrant, redis, sqlite_vec
 from memrot_adapters._postgres_server import PostgresServer
 
 
@@ -77,3 +77,7 @@ class TestPgVector(StoreConformance):
 
     open_store = staticmethod(pgvector.open_store)
     options = {"server": ""}
+
+
+class TestFaiss(StoreConformance):
+    open_store = staticmethod(faiss.open_store)

@@ -20,7 +20,7 @@ FOLDERS = ("bench", "adapters", "scenarios", "tests")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 HEAVY = (
-    "apsw", "chromadb", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mem0", "onnxruntime",
+    "apsw", "chromadb", "faiss", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mem0", "onnxruntime",
     "openai", "pandas", "psycopg", "pyarrow", "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy",
     "sqlalchemy", "tokenizers", "torch",
 )  # fmt: skip

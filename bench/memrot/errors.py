@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class BadInput(Exception):
     """Input that cannot be used: one line that says where and what was expected (exit code 2)."""
@@ -13,6 +15,19 @@ class BadInput(Exception):
 
 class Unavailable(Exception):
     """A backend that is not installed or not reachable; the message says what to do."""
+
+
+def to_install(package: str, extra: str) -> str:
+    """What to say where an extra is missing: the command, and the least versions that it installs."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        needs = requires(package) or ()
+    except PackageNotFoundError:
+        needs = ()
+    own = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
+    least = ", ".join(need.partition(";")[0].strip() for need in needs if own.search(need))
+    return f"pip install '{package}[{extra}]'" + (f" ({least})" if least else "")
 
 
 class Unsupported(Exception):

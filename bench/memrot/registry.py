@@ -16,7 +16,7 @@ from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, e
 from typing import Literal, Protocol, TypeAlias, cast
 
 from memrot.embed.base import Embedder
-from memrot.errors import BadInput, Unavailable
+from memrot.errors import BadInput, Unavailable, to_install
 from memrot.memory import Capability, MemoryService, OpenMemory, Place, Store
 from memrot.model import Reading
 from memrot.timeline import Timeline
@@ -194,7 +194,7 @@ def advice(point: EntryPoint, error: Exception | None = None) -> str:
     """What to do about an entry point that cannot be loaded."""
     extra = _family(point.name)
     if point.dist is not None and extra in (point.dist.metadata.get_all("Provides-Extra") or ()):
-        return f"pip install '{point.dist.name}[{extra}]'"
+        return to_install(point.dist.name, extra)
     owner = point.dist.name if point.dist is not None else point.module
     return f"{owner} cannot be loaded: {error}" if error else f"pip install {owner}"
 

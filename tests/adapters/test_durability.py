@@ -40,6 +40,7 @@ time.sleep(600)
         "sqlite_vec",
         "lancedb",
         "pgvector",
+        "faiss",
     ],
 )
 def test_what_was_written_survives_kill_9(tmp_path: Path, stack: str) -> None:

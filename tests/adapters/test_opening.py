@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -14,7 +15,7 @@ from memrot.memory import Place
 
 BACKENDS = {
     "chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0", "sqlite_vec": "apsw",
-    "lancedb": "lancedb", "pgvector": "psycopg",
+    "lancedb": "lancedb", "pgvector": "psycopg", "faiss": "faiss",
 }  # fmt: skip
 
 
@@ -40,7 +41,8 @@ def test_missing_backend_says_what_to_install(
     monkeypatch.setitem(sys.modules, BACKENDS[adapter], None)
     with pytest.raises(Unavailable) as missing:
         import_module(f"memrot_adapters.{adapter}").open_store(Place("missing", tmp_path, 4, 10), {})
-    assert str(missing.value) == f"pip install 'memrot[{adapter.replace('_', '-')}]'"
+    extra = adapter.replace("_", "-")
+    assert re.match(rf"pip install 'memrot\[{extra}\]' \([\w-]+.*>=\d.*\)", str(missing.value))
 
 
 @pytest.mark.parametrize(

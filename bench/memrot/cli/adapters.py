@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from memrot.cli import exits
-from memrot.errors import BadInput, Unavailable, Unsupported
+from memrot.errors import BadInput, Unavailable, Unsupported, to_install
 
 if TYPE_CHECKING:
     from memrot.testing.check import Verdict
@@ -72,7 +72,7 @@ def check(
     except ImportError as error:
         if error.name != "pytest":
             raise
-        raise Unavailable("pip install 'memrot[testing]'") from None
+        raise Unavailable(to_install("memrot", "testing")) from None
 
     examined = kit.examined(name)
     try:
