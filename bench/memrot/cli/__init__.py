@@ -14,10 +14,10 @@ from memrot.cli.bounds import bounds
 from memrot.cli.compare import ablate, compare
 from memrot.cli.exam import scenarios, timeline
 from memrot.cli.extractor import serve_extractor
+from memrot.cli.publish import cite, publish, verify
 from memrot.cli.retention import retention
 from memrot.cli.revalidate import revalidate
 from memrot.cli.run import run
-from memrot.cli.publish import cite, publish, verify
 from memrot.cli.show import diagnose, explain, leaderboard, score
 from memrot.errors import BadInput, Unavailable
 from memrot.redact import redacted
@@ -37,12 +37,12 @@ app.command("diagnose")(diagnose)
 app.command("explain")(explain)
 app.command("score")(score)
 app.command("revalidate")(revalidate)
-app.add_typer(adapters, name="adapters")
 app.command("compare", epilog=exits.HELP)(compare)
 app.command("ablate")(ablate)
 app.command("publish")(publish)
 app.command("verify", epilog=exits.HELP)(verify)
 app.command("cite")(cite)
+app.add_typer(adapters, name="adapters")
 app.command("scenarios")(scenarios)
 app.command("bounds")(bounds)
 app.command("serve-extractor")(serve_extractor)
