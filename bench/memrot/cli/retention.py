@@ -281,7 +281,7 @@ def curve(  # noqa: PLR0917 - an option each
             for name, each in {"by class, half-lives": DEFAULT, "by class, Weibull": WEIBULL, **own}.items()
         ]
     standings = [
-        (each, drawing.standing(each, swept), drawing.standing(each, swept, "spoiled")) for each in policies
+        (each, drawing.standing(each, swept), drawing.standing(each, soft, "spoiled")) for each in policies
     ]
     typer.echo(tables.points([*swept, *soft], standings))
     write_lines(out, drawing.figure(swept, soft, policies).splitlines())

@@ -201,6 +201,6 @@ def points(curve: Sequence[Point], policies: Sequence[tuple[Point, Standing, Sta
             "asserts what is untrue",
             "worse, or right and hedged",
             "to the curve",
-            "hedging counted",
+            "to the soft one, hedging counted",
         ],
     )
