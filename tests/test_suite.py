@@ -61,10 +61,12 @@ def test_native_has_every_memory_that_ships_here() -> None:
     assert shipped <= set(suite.profile("native").stacks)
 
 
-def test_full_covers_the_project_world() -> None:
-    world = {name for name in registry.found("scenarios") if name.startswith("project/")}
-    assert world <= set(suite.profile("full").scenarios)
-    assert len(world) == 16
+def test_full_covers_every_scenario() -> None:
+    covered = suite.profile("full").scenarios
+    assert set(covered) == {
+        name for name in registry.found("scenarios") if name.startswith(("project/", "person/"))
+    }
+    assert len(set(covered)) == len(covered)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The exam's fixed parts: which stacks sit which timelines, by profile.
 
-``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries
-every layer set on every backend, ``retention`` compares what can be done about silence, ``native``
-what backends do by their own means.
+``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries every
+layer set on every backend over every scenario, ``retention`` compares what can be done about silence,
+``native`` what backends do by their own means.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ PROFILES: dict[str, Profile] = {
     "default": Profile(stacks=_over(("exact",), FACTORIAL) + _over(VENDORS, ("", "overwrite", "all"))),
     "full": Profile(
         stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
-        scenarios=SCENARIOS + PERSON + FURTHER,
+        scenarios=SCENARIOS + PERSON + FURTHER + SILENCE,
     ),
     "retention": Profile(
         stacks=_over(("exact",), RETENTION),
