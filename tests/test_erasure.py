@@ -85,7 +85,8 @@ def seen_by(exam: Timeline, folder: Path, *layers: str) -> observations.Observat
 
 
 def left(exam: Timeline, folder: Path) -> Traces:
-    return traces(folder, canaries(exam, told_to_erase(exam), [Hashing().embed]))
+    (found,) = traces(folder, canaries(exam, told_to_erase(exam), [Hashing().embed]))
+    return found
 
 
 def test_what_had_ended_before_is_erased_too(exam: Timeline, tmp_path: Path) -> None:

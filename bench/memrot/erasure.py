@@ -9,10 +9,9 @@ something only where it finds what is still stored.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -33,6 +32,11 @@ _WINDOW = 8
 _WINDOWS = 3
 _NEAR = 2e-6
 """Between a component and the same one of the vector scaled to unit length, in single precision."""
+_LARGE = 0.01
+"""From here on a component may begin a stretch: whole numbers and text, read as floats, are smaller or
+larger."""
+_ENCODINGS = (("<f4", 0), ("<f8", 0), (">f4", 1), (">f8", 1))
+"""Arrays in memory, and numbers each behind a byte of its own, as CBOR and pickle write them."""
 _PAGE = 4096
 """Pages of zeros are passed over: some stores make files of many megabytes for a few records."""
 _LIVE = 12
@@ -53,7 +57,7 @@ class Canary(Struct, frozen=True):
     fact: str
     texts: tuple[bytes, ...]
     windows: tuple[Vector, ...]
-    """Stretches of its vectors that begin with a component that is not zero."""
+    """Stretches of its vectors, each from a large component on."""
 
 
 def told_to_erase(timeline: Timeline) -> dict[str, int]:
@@ -134,14 +138,21 @@ def still_stored(timeline: Timeline) -> list[str]:
     return [fact.id for fact in told if fact.id not in gone][-_LIVE:]
 
 
-def traces(folder: Path, wanted: Sequence[Canary]) -> Traces:
-    """Of how many facts something is left in the files under a folder."""
+def traces(folder: Path, *groups: Sequence[Canary]) -> list[Traces]:
+    """Of how many facts of each group something is left in the files under a folder."""
     texts: set[str] = set()
     vectors: set[str] = set()
+    wanted = [canary for group in groups for canary in group]
+    heads = _Heads(wanted)
     for content in _contents(folder):
         texts |= {each.fact for each in wanted if any(text in content for text in each.texts)}
-        vectors |= _exact(content, wanted) | _near(content, wanted)
-    return Traces(facts=len(texts | vectors), text=len(texts), vector=len(vectors))
+        vectors |= heads.found(content)
+    found = []
+    for group in groups:
+        facts = {canary.fact for canary in group}
+        text, vector = facts & texts, facts & vectors
+        found.append(Traces(facts=len(text | vector), text=len(text), vector=len(vector)))
+    return found
 
 
 def _contents(folder: Path) -> Iterator[bytes]:
@@ -157,46 +168,49 @@ def _contents(folder: Path) -> Iterator[bytes]:
 def _stretches(vector: Vector) -> list[Vector]:
     stretches = []
     for part in np.array_split(np.arange(len(vector)), _WINDOWS):
-        starts = part[vector[part] != 0]
+        starts = part[np.abs(vector[part]) >= _LARGE]
         if len(starts) and starts[0] + _WINDOW <= len(vector):
             stretches.append(vector[starts[0] : starts[0] + _WINDOW])
     return stretches
 
 
-def _exact(content: bytes, wanted: Sequence[Canary]) -> set[str]:
-    """Facts whose components stand in a file as doubles, or each behind a tag of CBOR or pickle."""
-    return {
-        each.fact
-        for each in wanted
-        if any(spelled in content for window in each.windows for spelled in _spelled(window))
-    }
+class _Heads:
+    """Stretches of vectors, found by their first component and then compared as a whole."""
+
+    def __init__(self, wanted: Sequence[Canary]) -> None:
+        self._windows = sorted(
+            ((window.astype(np.float64), each.fact) for each in wanted for window in each.windows),
+            key=lambda pair: float(pair[0][0]),
+        )
+        self._heads = np.array([window[0] for window, _ in self._windows])
+
+    def found(self, content: bytes) -> set[str]:
+        """Facts of which a stretch stands in a file, in any of the encodings, at any byte."""
+        return {fact for kind, tag in _ENCODINGS for fact in self._encoded(content, np.dtype(kind), tag)}
+
+    def _encoded(self, content: bytes, kind: np.dtype[Any], tag: int) -> Iterator[str]:
+        stride = kind.itemsize + tag
+        for offset in range(kind.itemsize):
+            count = (len(content) - offset) // kind.itemsize
+            values = np.frombuffer(content, kind, max(count, 0), offset) if count > 0 else np.empty(0)
+            with np.errstate(invalid="ignore"):
+                size = np.abs(values)
+                places = np.flatnonzero((size >= _LARGE / 2) & (size <= 1))
+            near = values[places].astype(np.float64)
+            first = np.searchsorted(self._heads, near - _NEAR)
+            last = np.searchsorted(self._heads, near + _NEAR)
+            for hit in np.flatnonzero(first < last).tolist():
+                start = offset + int(places[hit]) * kind.itemsize
+                run = _run(content, start, kind, stride)
+                if run is not None:
+                    for window, fact in self._windows[first[hit] : last[hit]]:
+                        if np.abs(run - window).max() <= _NEAR:
+                            yield fact
 
 
-def _spelled(window: Vector) -> tuple[bytes, ...]:
-    return (
-        window.astype("<f8").tobytes(),
-        *(
-            b"".join(tag + struct.pack(kind, component) for component in window.tolist())
-            for tag, kind in ((b"\xfa", ">f"), (b"\xfb", ">d"), (b"G", ">d"))
-        ),
-    )
-
-
-def _near(content: bytes, wanted: Sequence[Canary]) -> set[str]:
-    """Facts whose components stand side by side in single precision, at any byte."""
-    windows = [(window, each.fact) for each in wanted for window in each.windows]
-    windows.sort(key=lambda pair: float(pair[0][0]))
-    heads = np.array([window[0] for window, _ in windows])
-    found: set[str] = set()
-    for offset in range(4):
-        values = np.frombuffer(content, "<f4", (len(content) - offset) // 4, offset)
-        with np.errstate(invalid="ignore"):
-            starts = np.flatnonzero((np.abs(values) <= 1) & (values != 0))
-        starts = starts[starts + _WINDOW <= len(values)]
-        first = np.searchsorted(heads, values[starts] - np.float32(_NEAR))
-        last = np.searchsorted(heads, values[starts] + np.float32(_NEAR))
-        for place in np.flatnonzero(first < last).tolist():
-            run = values[starts[place] : starts[place] + _WINDOW]
-            near = windows[first[place] : last[place]]
-            found |= {fact for window, fact in near if np.abs(run - window).max() <= _NEAR}
-    return found
+def _run(content: bytes, start: int, kind: np.dtype[Any], stride: int) -> NDArray[np.float64] | None:
+    """So many components from a byte on; None where the file ends before."""
+    if start + (_WINDOW - 1) * stride + kind.itemsize > len(content):
+        return None
+    run: NDArray[np.float64] = np.ndarray((_WINDOW,), kind, content, start, (stride,)).astype(np.float64)
+    return run

@@ -218,15 +218,15 @@ def _left(
     changed = (task.swaps[name] for name in sorted(changes_to(exam)))
     embed = [_recalled(each).embed for each in (task.embedder, *changed)]
     wanted = erasure.canaries(exam, erasure.told_to_erase(exam), embed)
-    live = erasure.traces(task.folder, erasure.canaries(exam, erasure.still_stored(exam), embed))
-    closed = erasure.traces(task.folder, wanted)
+    stays = erasure.canaries(exam, erasure.still_stored(exam), embed)
+    closed, live = erasure.traces(task.folder, wanted, stays)
     compacted = None
     if closed.facts:
         store = open_bare()
         compact = getattr(store, "compact", None)
         (compact or store.close)()
         if compact is not None:
-            compacted = erasure.traces(task.folder, wanted)
+            (compacted,) = erasure.traces(task.folder, wanted)
     legible = bool(live.text and live.vector) or not task.folder.joinpath("store").exists()
     return structs.replace(seen, closed=closed, compacted=compacted, legible=legible)
 
