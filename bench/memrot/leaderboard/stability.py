@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
+from statistics import fmean
 
 from msgspec import Struct
 
-from memrot.stats import Values, interval, told_apart
+from memrot.stats import Values, told_apart
 
 FEWEST_SEEDS = 4
 """With fewer, half of the seeds is one."""
@@ -87,9 +88,10 @@ def _rest(half: frozenset[int], seeds: int) -> frozenset[int]:
 
 def _sign(better: Values, worse: Values, places: frozenset[int]) -> int:
     """Of the difference over some of the seeds; further seeds that only some scenarios have are left out."""
-
-    def mean(row: Values) -> float:
-        return interval([[values[place] for place in sorted(places)] for values in row.values()]).mean
-
-    difference = mean(better) - mean(worse)
+    difference = _mean(better, places) - _mean(worse, places)
     return (difference > 0) - (difference < 0)
+
+
+def _mean(row: Values, places: frozenset[int]) -> float:
+    """Of the scenarios' means over some of the seeds."""
+    return fmean(fmean(values[place] for place in sorted(places)) for values in row.values())
