@@ -83,7 +83,7 @@ def test_proposals() -> None:
     assert policy.of("episode").ttl_days == 20
 
 
-def test_lifetimes_that_cost_too_much_are_stretched_and_regulated_ones_never() -> None:
+def test_lifetimes_that_cost_too_much_are_stretched_but_not_for_what_is_regulated() -> None:
     def replayed(policy: Policy) -> Replay:
         """One conversation in ten gets worse for tech until it lasts 100 days; one for the regulated, always."""
         right, lost = Said("v", "assert", "f", right=True), Said(None, None, None, right=False)
@@ -99,9 +99,22 @@ def test_lifetimes_that_cost_too_much_are_stretched_and_regulated_ones_never() -
     assert tuned.policy.of(REGULATED) == POLICY.of(REGULATED)
     assert 100 <= (tuned.policy.of("tech").lifetime_days or 0) < 100 * STRETCH
     assert tuned.stretched == {"tech": 7}
-    strict = tune(POLICY, some, replayed, limit=0.001)
-    assert not strict.within, "what is regulated is not stretched to keep a limit"
-    assert strict.policy.of(REGULATED) == POLICY.of(REGULATED)
+    assert tune(POLICY, some, replayed, limit=0.001) == tuned, "what is lost by order stretches nothing"
+
+
+def test_a_limit_that_no_lifetime_keeps_is_said_not_to_be_kept() -> None:
+    right, lost = Said("v", "assert", "f", right=True), Said(None, None, None, right=False)
+    unnamed = Replay((Conversation("t", "s", 0, (Reply("?", "identity", right, lost),)),))
+    tuned = tune(POLICY, [Spell("tech", False, 10.0, True)], lambda _: unnamed)
+    assert not tuned.within
+    assert tuned.policy == POLICY
+
+
+def test_a_ttl_may_be_of_the_day_alone() -> None:
+    policy = Policy(classes={"session": ClassPolicy(ttl_days=9), "tech": ClassPolicy(half_life_days=9)})
+    some = [Spell(name, False, 0.1 + i / 30, True) for name in policy.classes for i in range(9)]
+    tuned = proposed(policy, survivals(some, policy.classes))
+    assert [each.lifetime_days for each in tuned.classes.values()] == [0, 1]
 
 
 def test_tuning_a_lifetime_that_is_too_long_leaves_less_untrue_on_other_seeds() -> None:

@@ -22,10 +22,11 @@ from memrot.layers.policy import REGULATED, ClassPolicy, Policy
 from memrot.retention.audit import TARGET
 from memrot.retention.beliefs import Spell
 from memrot.retention.replay import Replay
+from memrot.stats import Rate
 from memrot.timeline import Timeline
 
 REGRESSION_LIMIT = 0.01
-"""Most of all conversations that a tuned policy may make worse."""
+"""Most of all conversations that a tuned policy may make worse, beside what is regulated."""
 
 LEAST_ENDS = 5
 """Silent ends below which a class's survival is not known well enough to change its lifetime."""
@@ -59,7 +60,7 @@ class Tuned(Struct, frozen=True):
     stretched: Mapping[str, int]
     """Class -> how often its lifetime was stretched to keep within the limit."""
     within: bool
-    """Whether the limit is kept, on what was tuned with."""
+    """Whether the limit is kept, on what was tuned with, by all that is not regulated."""
 
 
 def split(timelines: Sequence[Timeline]) -> tuple[list[Timeline], list[Timeline]]:
@@ -102,7 +103,7 @@ def tune(
     within = False
     for _ in range(_ROUNDS):
         result = replayed(tuned)
-        within = (result.regression.value or 0.0) <= limit
+        within = (_tunable(result).value or 0.0) <= limit
         costly = [
             name
             for name, _ in result.worse_by_class.most_common()
@@ -126,13 +127,24 @@ def proposed(policy: Policy, known: Sequence[Survival]) -> Policy:
     return policy
 
 
+def _tunable(result: Replay) -> Rate:
+    """The regression rate that lifetimes can be blamed for: what is lost because it is regulated is lost
+    by order."""
+    blamed = sum(
+        any(reply.verdict == "worse" and reply.fact_class != REGULATED for reply in each.replies)
+        for each in result.conversations
+    )
+    return Rate(blamed, len(result.conversations))
+
+
 def _with_lifetime(policy: Policy, name: str, days: float) -> Policy:
     each = policy.of(name)
     # whole days: a hard TTL counts no others, and nobody tells apart half-lives by less
-    whole = max(1, round(days))
-    changed = (
-        replace(each, half_life_days=float(whole)) if each.ttl is None else replace(each, ttl_days=whole)
-    )
+    whole = round(days)
+    if each.ttl is None:
+        changed = replace(each, half_life_days=float(max(whole, 1)))
+    else:
+        changed = replace(each, ttl_days=whole)
     return replace(policy, classes={**policy.classes, name: changed})
 
 
