@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from memrot.layers.base import BANDS, Bands
-from memrot.layers.policy import ACTIONS, DEFAULT, MEASURED_SHAPE, UNDATED_DAYS, WEIBULL, ClassPolicy, faded
+from memrot.layers.policy import (
+    ACTIONS,
+    DEFAULT,
+    MEASURED_SHAPE,
+    UNDATED_DAYS,
+    WEIBULL,
+    ClassPolicy,
+    faded,
+    lifetimes,
+)
 from memrot.model import DAY, NEVER
 from memrot_scenarios.lifetimes import _MEDIAN_AND_SHAPE
 
@@ -86,6 +95,12 @@ def test_a_backfill_is_as_old_as_what_it_reports() -> None:
 def test_rules_in_their_order(policy: str, fact: dict[str, object], days: float, left: float) -> None:
     assert read(DEFAULT.of(policy), days, **fact) == pytest.approx(left)
     assert read(DEFAULT.of(policy), days, confidence=0.7, **fact) == pytest.approx(0.7 * left)
+
+
+def test_a_policy_in_a_line() -> None:
+    line = lifetimes(DEFAULT)
+    assert line.startswith("identity always, slow_attribute 730 d h, ")
+    assert "commitment to the stated end + 7 d, else 90 d, episode 90 d, session 0 d" in line
 
 
 def test_bands_are_configurable() -> None:

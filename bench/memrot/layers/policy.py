@@ -168,3 +168,18 @@ WEIBULL = Policy(
 )
 """The same lifetimes on the curves that were measured; classes of which nothing was measured take the
 median of the measured shapes."""
+
+
+def lifetimes(policy: Policy) -> str:
+    """A policy in a line, for whoever reads a leaderboard: h stands for a half-life."""
+    said = []
+    for name, each in policy.classes.items():
+        if each.stated_end:
+            said.append(f"{name} to the stated end + {each.grace_days:g} d, else {each.ttl} d")
+        elif each.ttl is not None:
+            said.append(f"{name} {each.ttl} d")
+        elif each.half_life_days is not None:
+            said.append(f"{name} {each.half_life_days:g} d h")
+        else:
+            said.append(f"{name} always")
+    return ", ".join(said)

@@ -14,6 +14,7 @@ from msgspec import UNSET
 from tabulate import tabulate
 
 from memrot.cells import stack_name
+from memrot.layers.policy import DEFAULT, lifetimes
 from memrot.leaderboard.capabilities import Declared, matrix, reasons
 from memrot.leaderboard.rows import METRICS, Estimate, Row, comparable, encoded
 from memrot.leaderboard.stability import in_words, stability
@@ -170,6 +171,8 @@ def notes(board: Board, shape: Format) -> str:
         "answered: cells of the exam; ranks are only between rows that answered the same ones.",
         f"ttl: facts last {ttls}. p50, p95: milliseconds a question, without embedding.",
     ]
+    if any(layer.startswith("retention") for row in board.table.rows for layer in row.layers):
+        lines.append(f"retention: facts last {lifetimes(DEFAULT)}.")
     if any(row.erased is not UNSET for row in board.table.rows):
         lines.append(
             "**erased, where told to: from the answers / from the store / from its files once closed "
