@@ -45,6 +45,28 @@ user: user: is a word, too.
 # Output:"""
 
 
+OLD = """You are a smart memory manager.
+  - Old Memory:
+    ```
+    [{'id': '0', 'text': 'an example'}]
+    ```
+
+    Below is the current content of my memory which I have collected till now.
+
+    ```
+    [{'id': '0', 'text': 'The owner of billing is Ada.'}, {'id': '1', 'text': "Eve's rule: [x] is \\"y\\"."}]
+    ```
+
+    The new retrieved facts are mentioned in the triple backticks. You have to analyze
+
+    ```
+    ['The owner of billing is Bob.']
+    ```
+
+    You must return your response in the following JSON structure only:
+"""
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with extractor.server() as listening:
@@ -112,3 +134,51 @@ def test_the_command_serves_on_the_loopback_until_interrupted() -> None:
         assert taken.stderr.startswith("error: --port: ")
         served.terminate()
         assert served.wait(10) == 130
+
+
+def replied(content: str) -> object:
+    return json.loads(
+        extractor.extracted([{"role": "system", "content": "x"}, {"role": "user", "content": content}])
+    )
+
+
+def test_mem0_1_asks_for_facts_and_then_what_to_do_with_them() -> None:
+    assert replied("Input:\nuser: The owner is Ada.\nassistant: Noted.\nuser: Bye\n") == {
+        "facts": ["The owner is Ada.", "Bye"]
+    }
+    update = {"id": "0", "text": "The owner of billing is Bob.", "event": "UPDATE"}
+    assert replied(OLD) == {"memory": [{**update, "old_memory": "The owner of billing is Ada."}]}
+    nothing = OLD.replace("Below is the current content", "Current memory is empty.")
+    assert replied(nothing) == {
+        "memory": [{"id": "0", "text": "The owner of billing is Bob.", "event": "ADD"}]
+    }
+
+
+HELD = [
+    {"id": "0", "text": "The owner of billing is Ada."},
+    {"id": "1", "text": "The owner of search is Ada."},
+    {"id": "2", "text": "Search speaks Go."},
+]
+
+
+@pytest.mark.parametrize(
+    ("fact", "event", "id_"),
+    [
+        ("The owner of billing is Bob.", "UPDATE", "0"),
+        ("The owner of search is Bob.", "UPDATE", "1"),
+        ("The owner of ledger is Ada.", "ADD", "3"),
+        ("The owner of billing is Ada.", "NONE", "0"),
+        ("Search speaks Rust.", "UPDATE", "2"),
+        ("Ledger speaks Go.", "ADD", "3"),
+        ("This is no longer true: Search speaks Go.", "DELETE", "2"),
+        ("This is no longer true: Search speaks C.", "NONE", None),
+    ],
+)
+def test_what_the_script_decides(fact: str, event: str, id_: str | None) -> None:
+    (decision,) = extractor.decided(HELD, [fact])
+    assert (decision["event"], decision.get("id")) == (event, id_)
+    assert decision["text"], "mem0 passes over what has no text"
+
+
+def test_the_first_memory_is_added() -> None:
+    assert [each["event"] for each in extractor.decided([], ["a b c", "a b d"])] == ["ADD", "ADD"]

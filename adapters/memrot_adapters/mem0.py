@@ -40,11 +40,17 @@ def open_store(place: Place, options: Mapping[str, str]) -> Mem0:
 
 
 def imported(folder: Path) -> Any:
-    """mem0, kept from the user's folders and from the network: both are settled as it is imported."""
-    os.environ.update(MEM0_DIR=str(folder), MEM0_TELEMETRY="False", HF_HUB_OFFLINE="1")
-    mem0 = backend("mem0", "mem0")
+    """mem0 2.x, kept from the user's folders and from the network."""
+    mem0 = alone(folder, "mem0")
     notices = backend("mem0.memory.notices", "mem0")
     notices._fetch_remote_config = lambda: None  # noqa: SLF001  else every start waits on the network
+    return mem0
+
+
+def alone(folder: Path, extra: str) -> Any:
+    """mem0 of any version; where its own things go is settled as it is imported."""
+    os.environ.update(MEM0_DIR=str(folder), MEM0_TELEMETRY="False", HF_HUB_OFFLINE="1")
+    mem0 = backend("mem0", extra)
     logging.getLogger("mem0").setLevel(logging.ERROR)  # it warns of each optional extra that is absent
     return mem0
 

@@ -63,24 +63,28 @@ CAPABILITIES = {
 
 
 def open_memory(place: Place, options: Mapping[str, str], embedder: Embedder) -> Mem0Infer:
+    llm = language_model("mem0/infer", options)
+    folder = place.folder / place.namespace
+    folder.mkdir(parents=True, exist_ok=True)
+    module = mem0.imported(folder)
+    memory = mem0.memory(module, place, folder, llm, str(folder / "history.db"))
+    return Mem0Infer(memory, place, llm["config"]["model"], embedder)
+
+
+def language_model(adapter: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """The user's, as mem0 is told of it; raises Unavailable where none is given."""
     others = {name: value for name, value in options.items() if name != "model"}
-    check_options("mem0/infer", others, {"model": ("NAME",)})
+    check_options(adapter, others, {"model": ("NAME",)})
     url = os.environ.get(URL)
     if not url:
         raise Unavailable(
             f"set {URL}, or --llm-base-url, to the URL of an OpenAI-compatible server; "
             "memrot serve-extractor serves one that is scripted"
         )
-    folder = place.folder / place.namespace
-    folder.mkdir(parents=True, exist_ok=True)
-    module = mem0.imported(folder)
     os.environ.pop("OPENROUTER_API_KEY", None)  # mem0 would take everything there
     key = os.environ.get(API_KEY) or "none"
     model = options.get("model") or _only_model(url, key)
-    llm = {"provider": "openai", "config": {"api_key": key, "openai_base_url": url, "model": model}}
-    return Mem0Infer(
-        mem0.memory(module, place, folder, llm, str(folder / "history.db")), place, model, embedder
-    )
+    return {"provider": "openai", "config": {"api_key": key, "openai_base_url": url, "model": model}}
 
 
 def _only_model(url: str, key: str) -> str:
@@ -106,8 +110,8 @@ class Mem0Infer:
         scripted = model.startswith(SCRIPTED)
         self.info = Info(
             name="mem0/infer",
-            backend=f"mem0ai, {model}",
-            version=version("mem0ai"),
+            backend="mem0ai",
+            version=f"{version('mem0ai')} with {model}",
             clock="moved",
             note=f"infer=True, {SCRIPTED + ': no model' if scripted else model}; free text, traced to facts",
             capabilities=CAPABILITIES,
@@ -150,8 +154,7 @@ class Mem0Infer:
         ]
 
     def peek(self, missed: Sequence[tuple[Question, str]], at: Instant) -> Sequence[PeekCause]:
-        kept = self._memory.get_all(filters={"user_id": self._user}, top_k=MOST)["results"]
-        stated = {fact for each in kept for fact in self._facts(each)}
+        stated = {fact for each in self._kept() for fact in self._facts(each)}
         return ["outranked" if fact in stated else "never stored" for _, fact in missed]
 
     def drop(self) -> None:
@@ -173,17 +176,26 @@ class Mem0Infer:
         return None if fact is None else fact.text
 
     def _answer(self, question: Question) -> Answer:
-        reply = self._memory.search(
-            question.text, filters={"user_id": self._user}, top_k=question.k, threshold=mem0.NO_THRESHOLD
-        )
         hits: dict[str | int, Hit] = {}
-        for place, found in enumerate(reply["results"]):
+        for place, found in enumerate(self._found(question.text, question.k)):
             near = round(float(found["score"]), DIGITS)
             for fact in self._facts(found):
                 hits.setdefault(fact, Hit(fact, near))
             if not self._facts(found):
                 hits[place] = Hit(None, near)
         return Answer(tuple(hits.values())[: question.k])
+
+    def _found(self, text: str, k: int) -> Sequence[Mapping[str, Any]]:
+        of_us = {"user_id": self._user}
+        reply = self._memory.search(text, filters=of_us, top_k=k, threshold=mem0.NO_THRESHOLD)
+        found: Sequence[Mapping[str, Any]] = reply["results"]
+        return found
+
+    def _kept(self) -> Sequence[Mapping[str, Any]]:
+        kept: Sequence[Mapping[str, Any]] = self._memory.get_all(filters={"user_id": self._user}, top_k=MOST)[
+            "results"
+        ]
+        return kept
 
     def _facts(self, memory: Mapping[str, Any]) -> tuple[str, ...]:
         """What a memory states, as said by the instant at which it was written."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +26,8 @@ from memrot.model import (
     FactRevised,
     Question,
 )
-from memrot_adapters import mem0_infer
+from memrot_adapters import mem0_infer, mem0_v1
+from running import environment, exams, memrot
 
 START = 1_767_603_600_000
 ASKED = Question("Who is the owner of billing?", k=5)
@@ -103,7 +106,7 @@ def test_a_text_that_returns_is_dropped_by_mem0_and_so_the_memory_is_the_old_one
 def test_it_says_that_its_extractor_is_scripted_and_what_it_cannot_do(place: Place) -> None:
     memory = mem0_infer.open_memory(place, {}, Hashing())
     assert "scripted" in memory.info.note
-    assert "scripted" in memory.info.backend
+    assert "scripted" in memory.info.version, "which is also in leaderboard.json"
     assert set(memory.info.capabilities) == set(CAPABILITIES)
     assert memory.answer([Question("?", "history")], START)[0].unsupported
     with pytest.raises(Unsupported):
@@ -113,7 +116,7 @@ def test_it_says_that_its_extractor_is_scripted_and_what_it_cannot_do(place: Pla
 
 def test_a_model_is_called_by_its_name(served: str, place: Place) -> None:
     memory = mem0_infer.open_memory(place, {"model": "acme-1"}, Hashing())
-    assert memory.info.backend == "mem0ai, acme-1"
+    assert memory.info.version.endswith(" with acme-1")
     assert "scripted" not in memory.info.note
     assert served not in repr(memory.info)
     memory.drop()
@@ -130,3 +133,27 @@ def test_without_a_server_it_says_what_to_do(place: Place, monkeypatch: pytest.M
     with pytest.raises(Unavailable, match="the server at MEMROT_LLM_URL gives APIConnectionError") as caught:
         mem0_infer.open_memory(place, {}, Hashing())
     assert "sk-planted" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("served")
+def test_mem0_v1_asks_for_an_environment_of_its_own(place: Place) -> None:
+    with pytest.raises(Unavailable, match=r"pip install 'memrot\[mem0-v1\]' in an environment of its own"):
+        mem0_v1.open_memory(place, {}, Hashing())
+
+
+V1 = os.environ.get("MEMROT_TEST_MEM0_V1_PYTHON")
+"""A Python with memrot and mem0 1.x: no environment has both mem0 1.x and 2.x."""
+
+
+@pytest.mark.skipif(V1 is None, reason="MEMROT_TEST_MEM0_V1_PYTHON names no Python with memrot and mem0 1.x")
+def test_mem0_v1_updates_and_deletes_in_an_environment_of_its_own(served: str, tmp_path: Path) -> None:
+    options = ["--stack=mem0-v1", f"--python={V1}", f"--llm-base-url={served}", "--embedder=hashing"]
+    out = tmp_path / "out"
+    done = memrot("run", *options, *exams(tmp_path, count=1), "--out", out, env=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    rows = {row["stack"]: row for row in json.loads((out / "leaderboard.json").read_bytes())["rows"]}
+    assert rows["mem0-v1"]["version"].startswith("1.")
+    assert rows["mem0-v1"]["version"].endswith("with scripted-verbatim")
+    # every fact is said in the same first words, so that the script updates and deletes them all
+    assert rows["mem0-v1"]["metrics"]["contamination"]["mean"] == 0
+    assert rows["mem0-v1"]["metrics"]["coverage"]["mean"] == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from memrot.cli import exits
+from memrot.cli import elsewhere, exits
 from memrot.errors import BadInput
 
 if TYPE_CHECKING:
@@ -67,6 +67,14 @@ def run(  # noqa: PLR0917 - an option each
             "MEMROT_LLM_API_KEY.",
         ),
     ] = None,
+    python: Annotated[
+        Path | None,
+        Option(
+            metavar="PATH",
+            help="Run in another environment with memrot, for backends that exclude each other; "
+            "leaderboard DIR DIR shows both.",
+        ),
+    ] = None,
     metrics_file: Annotated[
         Path | None, Option(metavar="FILE", help="Write the framework's metrics as Prometheus gauges.")
     ] = None,
@@ -75,6 +83,8 @@ def run(  # noqa: PLR0917 - an option each
 
     Interrupted, the same command finishes only what is missing.
     """
+    if python is not None:
+        elsewhere.go_on(python, "--python")
     bounds = [_bound(text) for text in fail_under or ()]
     if llm_base_url is not None:
         os.environ["MEMROT_LLM_URL"] = llm_base_url  # workers find it where adapters look for addresses
