@@ -54,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "--stack", "exact[fast]"], "exact takes no options"),
         (["run", "--stack", "chroma[server=http://h:1]"], "an address or a secret must not stand"),
         (["run", "--stack", "oracle"], "'oracle' is a control"),
-        (["run", "--scenario", "no-such"], "unknown scenario 'no-such': expected one of project/"),
+        (["run", "--scenario", "no-such"], "unknown scenario 'no-such': expected one of person/"),
         (["run", "--scenario", "gone.timeline.jsonl"], "gone.timeline.jsonl: cannot be read: No such file"),
         (["run", "--profile", "huge"], "unknown profile 'huge': expected one of smoke, default, full"),
         (["run", "--embedder", "gpt"], "unknown embedder 'gpt': expected one of hashing, minilm"),
