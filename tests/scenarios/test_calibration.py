@@ -8,12 +8,13 @@ from functools import partial
 import pytest
 
 from memrot.controls import CONTROLS, violations
-from memrot.evaluate import observe
+from memrot.evaluate import LifecycleEvaluator, observe
 from memrot.model import FactAdded, FactInvalidated, FactRevised
 from memrot.score import score
 from memrot_scenarios.world import Scenario
 from scenarios.pin import scenarios
 
+FORGET_WITHIN = 3
 SEEDS = {"default": range(20), "smoke": range(100, 106)}
 
 
@@ -22,8 +23,9 @@ SEEDS = {"default": range(20), "smoke": range(100, 106)}
 def test_controls_hold(scenario: Scenario, size: str) -> None:
     for seed in SEEDS[size]:
         timeline = scenario.generate(seed, size)
+        evaluator = LifecycleEvaluator(timeline, timeline.header.k, FORGET_WITHIN, 1, peek=False)
         scores = {
-            name: score(timeline, observe(partial(control, timeline), timeline, peek=False))
+            name: score(timeline, evaluator.observe(partial(control, timeline)))
             for name, control in CONTROLS.items()
         }
         leaks = {name: Counter(of.leaks) + Counter(of.leaks_hedged) for name, of in scores.items()}
