@@ -26,7 +26,7 @@ from memrot.model import (
 from memrot.timeline import Domain, Header, Timeline
 from memrot.truth import Due, GroundTruth, forgetting_schedule, leaking_probes
 from random_timelines import random_timeline, timelines
-from reference import NEVER, is_fresh, lives_of
+from reference_truth import NEVER, is_fresh, lives_of
 
 START = 1_767_600_000_000
 
