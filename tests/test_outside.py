@@ -116,6 +116,8 @@ def test_they_keep_their_promises_and_are_rows_of_a_leaderboard(clean: Clean) ->
         assert (check.returncode, check.stderr) == (exits.OK, "")
         assert "0 broken" in check.stdout
         assert " broken  " not in check.stdout
+    said = {line.partition(" ")[0] for line in checks[1].stdout.splitlines()}
+    assert {"overwrite", "expiry", "history"} <= said
     assert done.returncode == exits.OK, done.stderr
     board = json.loads((clean.folder / "out" / "leaderboard.json").read_bytes())
     outcomes = {row["stack"]: row["outcome"] for row in board["rows"] if row["kind"] == "stack"}

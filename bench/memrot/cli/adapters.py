@@ -85,6 +85,10 @@ def check(
     broken = [verdict for verdict in verdicts if verdict.outcome == "broken"]
     kept = sum(verdict.outcome == "kept" for verdict in verdicts)
     typer.echo(f"\n{kept} of {len(verdicts)} promises kept, {len(broken)} broken")
+    if info.capabilities:
+        typer.echo("\nWhat it says of itself, which scenarios measure:")
+        for what, capability in info.capabilities.items():
+            typer.echo(f"{what:{width}}  {capability.how}{'  ' if capability.why else ''}{capability.why}")
     if broken:
         typer.echo(f"\nThe first that is broken, {broken[0].promise}:\n{broken[0].evidence}", err=True)
         raise typer.Exit(exits.UNDER)
