@@ -54,6 +54,7 @@ def test_replay(exams: list[str]) -> None:
     policy, strict = rows(out, "policy")[0].split(), rows(out, "ttl[days=5,hard]")[0].split()
     assert policy[1] == strict[1] == "80"
     assert int(strict[2]) > int(policy[2])
+    assert "hedges what is right" in out
     assert "warning: 80 conversations, fewer than 1,000" in err
     assert [len(rows(out, name)) for name in ("full store", "policy")] == [1, 2], "costs stand apart"
 

@@ -40,6 +40,7 @@ def replays(found: Mapping[str, Replay]) -> str:
                 percent(each.different),
                 percent(each.better),
                 percent(each.confidently_wrong),
+                percent(each.doubted),
             ]
             for name, each in found.items()
         ),
@@ -51,6 +52,7 @@ def replays(found: Mapping[str, Replay]) -> str:
             "different",
             "better",
             "asserts what is untrue",
+            "hedges what is right",
         ],
     )
 
