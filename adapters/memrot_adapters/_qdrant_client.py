@@ -22,16 +22,22 @@ CHUNK = 500
 
 
 def open_store(place: Place, options: Mapping[str, str]) -> Collection:
+    qdrant, client, in_memory = opened(options)
+    return Collection(qdrant, client, place, in_memory=in_memory)
+
+
+def opened(options: Mapping[str, str]) -> tuple[Any, Any, bool]:
+    """The module, a client of it, and whether that is the imitation."""
     qdrant = backend("qdrant_client", "qdrant")
     if "memory" in options:
-        return Collection(qdrant, qdrant.QdrantClient(":memory:"), place, in_memory=True)
+        return qdrant, qdrant.QdrantClient(":memory:"), True
     url = address(URL, "Qdrant")
     try:
         client = qdrant.QdrantClient(url=url, api_key=os.environ.get(API_KEY), check_compatibility=False)
         client.get_collections()
     except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
         raise Unavailable(f"the Qdrant server at {URL} gives {type(error).__name__}") from None
-    return Collection(qdrant, client, place, in_memory=False)
+    return qdrant, client, False
 
 
 class Collection:

@@ -12,11 +12,14 @@ from typing import Any
 
 from msgspec import structs
 
-from memrot.memory import Capability, Clause, Embedder, Place
+from memrot.memory import Capability, Clause, Embedder, MemoryService, Place
 from memrot.model import Fact, Instant
 from memrot_adapters import qdrant
 from memrot_adapters._native import BY_KEY, NO_CASCADE, NO_PAST, NOTE, Fields, Native, fields, record_id
 from memrot_adapters._opening import backend, check_options
+
+NOTES = ("qdrant/native[server]: URL path not verified.",)
+"""What ``memrot adapters`` says beside the first paragraph above."""
 
 FACT = "fields.fact"
 
@@ -33,8 +36,12 @@ CAPABILITIES = {
 }
 
 
-def open_memory(place: Place, options: Mapping[str, str], embedder: Embedder) -> QdrantNative:
-    check_options("qdrant/native", options, {})
+def open_memory(place: Place, options: Mapping[str, str], embedder: Embedder) -> MemoryService:
+    check_options("qdrant/native", options, {"server": ("",), "memory": ("",)})
+    if options:
+        from memrot_adapters import _qdrant_native_client
+
+        return _qdrant_native_client.open_memory(place, options, embedder)
     return QdrantNative(backend("qdrant_edge", "qdrant"), place, embedder)
 
 

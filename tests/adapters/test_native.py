@@ -25,11 +25,15 @@ from memrot.model import (
     PeekCause,
     Question,
 )
+from memrot.names import parse
 
 START = 1_767_603_600_000
 """2026-01-05T09:00:00Z"""
 HOUR = 3_600_000
 NATIVE = ("chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native")
+EVERY = (*NATIVE, "qdrant/native[memory]")
+"""The last is the code of ``qdrant/native[server]``; no server can be had, and its client imitates one."""
+
 MOVED = ("redis/native", "redis/native-ttl-only", "mem0/native")
 
 Open: TypeAlias = Callable[[], MemoryService]
@@ -64,15 +68,16 @@ class Told:
 @pytest.fixture
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
     embedder = Hashing()
-    open_memory = registry.memory(request.param)
+    name = parse(request.param)
+    open_memory = registry.memory(name.adapter)
     place = Place("memrotnative", tmp_path / "cell", embedder.dim, 50)
-    told = Told(lambda: open_memory(place, {}, embedder))
+    told = Told(lambda: open_memory(place, name.adapter_options, embedder))
     yield told
     told.memory.drop()
     told.memory.close()
 
 
-every = pytest.mark.parametrize("opened", NATIVE, indirect=True)
+every = pytest.mark.parametrize("opened", EVERY, indirect=True)
 
 
 def fact(id_: str, value: str, subject: str = "billing", **more: object) -> Fact:
@@ -137,7 +142,7 @@ def test_a_key_may_have_several_values(opened: Told) -> None:
     assert set(opened.ask(ASKED, START + HOUR)) == {"m2", "m3"}
 
 
-@every
+@pytest.mark.parametrize("opened", NATIVE, indirect=True)
 def test_what_was_told_is_known_after_a_restart(opened: Told) -> None:
     opened.tell(START, add(fact("f1", "ada")), add(fact("g1", "eve", "search")))
     opened.restart()
