@@ -32,7 +32,8 @@ def output(command: str) -> str:
 def generated(readme: str) -> str:
     """The README with every block as its command prints it today."""
     return BLOCK.sub(
-        lambda block: f"<!-- generated: {block['command']} -->\n{output(block['command'])}<!-- end -->", readme
+        lambda block: f"<!-- generated: {block['command']} -->\n{output(block['command'])}<!-- end -->",
+        readme,
     )
 
 

@@ -276,7 +276,10 @@ def test_an_entry_survives_the_store() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["cache"], "unknown layer 'cache': expected one of all, evict, overwrite, propagation, recency, retention, supersession, ttl"),
+        (
+            ["cache"],
+            "unknown layer 'cache': expected one of all, evict, overwrite, propagation, recency, retention, supersession, ttl",
+        ),
         (["ttl[often]"], "unknown option 'often'"),
         (["ttl[x0]"], "unknown option 'x0'"),
         (["overwrite[hard]"], "takes no options"),
