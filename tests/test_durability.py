@@ -91,7 +91,9 @@ def records(memory: LayeredMemory) -> list[Record]:
     return list(memory._store.store.scan(vectors=True))
 
 
-@pytest.mark.parametrize("adapter", ["exact", "chroma", "qdrant", "redis", "mem0", "sqlite-vec", "lancedb", "faiss"])
+@pytest.mark.parametrize(
+    "adapter", ["exact", "chroma", "qdrant", "redis", "mem0", "sqlite-vec", "lancedb", "faiss"]
+)
 def test_a_killed_replay_is_finished_as_if_nothing_had_happened(tmp_path: Path, adapter: str) -> None:
     code = f"import pathlib, test_durability; test_durability.be_killed({adapter!r}, pathlib.Path({str(tmp_path)!r}))"
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])

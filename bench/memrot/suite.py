@@ -31,6 +31,9 @@ FACTORIAL = (
 LIFETIMES = ("ttl[x0.5]", "ttl[x2]", "ttl[x0.5]+supersession+propagation", "ttl[x2]+supersession+propagation")
 """TTLs a factor of two either way: no TTL may win because it equals a domain's window."""
 
+SWAPS = ("exact[swap=refuse]+all", "exact[swap=reembed]+all")
+"""What can be done about a change of embedders; every other stack does nothing."""
+
 SCENARIOS = (
     "project/service-rewrite", "project/reorg", "project/reversal", "project/requirement-drop",
     "project/boundary-shift", "project/unannounced",
@@ -84,7 +87,7 @@ PROFILES: dict[str, Profile] = {
     ),
     "default": Profile(stacks=_over(("exact",), FACTORIAL) + _over(VENDORS, ("", "overwrite", "all"))),
     "full": Profile(
-        stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES),
+        stacks=_over(("exact",), FACTORIAL + LIFETIMES) + _over(VENDORS, FACTORIAL + LIFETIMES) + SWAPS,
         scenarios=SCENARIOS + PERSON + FURTHER + SILENCE,
     ),
     "retention": Profile(
