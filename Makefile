@@ -37,7 +37,7 @@ check: setup ## Lint, check the format, types and import directions
 	$(BIN)/lint-imports --no-logo
 
 perf: setup ## Measure the harness against the bare stores
-	$(BIN)/python tests/perf.py $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/perf.py $(ARGS)
 
 lock: setup ## Resolve requirements.lock anew (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \

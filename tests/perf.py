@@ -1,9 +1,9 @@
 """What memrot itself costs, as ratios measured in one run (``make perf``). Not a timed test.
 
-    python tests/perf.py              all parts
-    python tests/perf.py overhead     wall time of a cell over the same store calls made bare
-    python tests/perf.py scoring      hits scored a second
-    python tests/perf.py scale        a timeline of 100,000 events on exact+all
+    make perf                         all parts
+    make perf ARGS=overhead           wall time of a cell over the same store calls made bare
+    make perf ARGS=scoring            hits scored a second
+    make perf ARGS=scale              a timeline of 100,000 events on exact+all
 
 Absolute times on shared machines are noise; each line says what it divides by what.
 """
