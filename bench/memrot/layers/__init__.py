@@ -18,9 +18,7 @@ from memrot.layers.succession import Succession
 from memrot.layers.supersession import Supersession
 from memrot.layers.ttl import Ttl
 from memrot.memory import TTL_DAYS
-
-ALL = ("ttl", "supersession", "propagation")
-"""What ``all`` stands for."""
+from memrot.names import ALL
 
 _ORDER = ("overwrite", "ttl", "retention", "propagation", "succession", "supersession", "evict", "recency")
 """The order in which layers run (tried against METRICS.md §1; supersession first disagrees).
