@@ -173,6 +173,24 @@ def test_a_fact_is_there_just_before_its_end_and_gone_just_after(opened: Told, j
     assert opened.ask(ASKED, end + 365 * DAY) == ["g1"]
 
 
+@pytest.mark.parametrize("opened", MOVED, indirect=True)
+def test_a_clock_is_moved_on_and_on(opened: Told) -> None:
+    """One server, one process, from an hour to two years: each fact is there until its own end."""
+    jumps = [HOUR, 5 * HOUR, DAY, 3 * DAY, 30 * DAY, 100 * DAY, 365 * DAY, 730 * DAY]
+    ends = [START + jump for jump in jumps]
+    if opened.memory.info.name == "mem0/native":
+        ends = sorted({end - end % DAY + DAY for end in ends})
+    told = [
+        add(fact(f"f{n}", f"ada{n}", f"svc{n}", domain="ENDLESS", valid_to=end)) for n, end in enumerate(ends)
+    ]
+    opened.tell(START, *told)
+    names = [f"f{n}" for n in range(len(ends))]
+    for n, end in enumerate(ends):
+        assert set(opened.ask(ASKED, end - 1, k=9)) == set(names[n:])
+        left = set(opened.ask(ASKED, end, k=9))
+        assert left == set(names[n + 1 :])
+
+
 @every
 def test_a_lifetime_is_its_domains_and_a_confirmation_starts_it_anew(opened: Told) -> None:
     lifetime = round(TTL_DAYS["OWNERSHIP"] * DAY)
