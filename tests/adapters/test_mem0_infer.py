@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import threading
@@ -157,3 +158,23 @@ def test_mem0_v1_updates_and_deletes_in_an_environment_of_its_own(served: str, t
     # every fact is said in the same first words, so that the script updates and deletes them all
     assert rows["mem0-v1"]["metrics"]["contamination"]["mean"] == 0
     assert rows["mem0-v1"]["metrics"]["coverage"]["mean"] == 1
+
+
+def test_a_run_says_scripted_and_keeps_addresses_and_keys_to_itself(served: str, tmp_path: Path) -> None:
+    key = "sk-planted-4711"
+    options = ["--stack=mem0/infer", f"--llm-base-url={served}", "--embedder=hashing", "--jobs=1"]
+    out = tmp_path / "out"
+    env = environment(tmp_path, MEMROT_LLM_API_KEY=key)
+    done = memrot("run", *options, *exams(tmp_path, count=1), "--out", out, env=env)
+    assert done.returncode == 0, done.stderr
+    rows = {row["stack"]: row for row in json.loads((out / "leaderboard.json").read_bytes())["rows"]}
+    assert rows["mem0/infer"]["version"].endswith("with scripted-verbatim")
+    assert rows["mem0/infer"]["metrics"]["coverage"]["mean"] == 1, "every sentence is traced"
+    assert rows["mem0/infer"]["metrics"]["contamination"]["mean"] > 0, "and what was revised is kept"
+    texts = [done.stdout, done.stderr]
+    for path in out.rglob("*"):
+        if path.is_file():
+            raw = path.read_bytes()
+            texts.append((gzip.decompress(raw) if path.suffix == ".gz" else raw).decode())
+    address = served.removeprefix("http://").partition("/")[0]
+    assert not any(secret in text for text in texts for secret in (key, address))

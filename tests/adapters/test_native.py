@@ -247,6 +247,18 @@ def test_expired_keys_take_the_places_of_live_ones_where_nothing_filters(opened:
     assert opened.ask(asked, end) == ([] if opened.memory.info.name.endswith("ttl-only") else ["f1"])
 
 
+@pytest.mark.parametrize("opened", ["mem0/native"], indirect=True)
+def test_expired_memories_hide_live_ones_behind_them(opened: Told) -> None:
+    """mem0 looks at the 60 nearest, and leaves out what has expired only then."""
+    end = START + DAY
+    dead = [add(fact(f"d{n}", f"ada{n}", f"billing{n}", valid_to=end)) for n in range(60)]
+    opened.tell(START, *dead, add(fact("f1", "bob", "quite another matter", domain="ENDLESS")))
+    assert opened.ask("Who is the owner of billing3?", end + DAY) == []
+    assert opened.why("f1", end + DAY) == "outranked"
+    opened.tell(end + DAY, *(invalidate(f"d{n}") for n in range(60)))
+    assert opened.ask("Who is the owner of billing3?", end + DAY) == ["f1"]
+
+
 @pytest.mark.parametrize("name", ["redis/native", "redis/native-ttl-only"])
 def test_a_redis_whose_clock_is_not_ours_is_unsupported(name: str, tmp_path: Path) -> None:
     place = Place("memrotnative", tmp_path, 8, 1)
