@@ -38,17 +38,21 @@ class Clock:
         }  # fmt: skip
 
     def move(self, at: Instant, told: Callable[[], Instant]) -> None:
-        """Set the instant; returns when the server, asked by ``told``, has it."""
+        """Set the instant; returns when the server, asked by ``told``, has just that one.
+
+        Raises TimeoutError if it never does: it would be running by the machine's clock.
+        """
         self._write(at)
         deadline = time.monotonic() + PATIENCE
-        while told() < at:
+        while told() != at:
             if time.monotonic() > deadline:
                 raise TimeoutError("the server does not follow the clock that was moved")
             time.sleep(0.001)
 
     def _write(self, at: Instant) -> None:
         new = self._file.with_name("clock.new")
-        new.write_text(f"{at // 1000}.{at % 1000:03d}")
+        # and half a millisecond: it is read as a float, and one in three would come out a microsecond short
+        new.write_text(f"{at // 1000}.{at % 1000:03d}5")
         new.replace(self._file)
 
 
@@ -56,4 +60,7 @@ def _library(extra: str) -> Path:
     found = importlib.util.find_spec("libfaketime")
     if found is None or found.origin is None:
         raise Unavailable(to_install("memrot", extra))
-    return Path(found.origin).parent / "vendor" / "libfaketime" / "src" / "libfaketime.so.1"
+    library = Path(found.origin).parent / "vendor" / "libfaketime" / "src" / "libfaketime.so.1"
+    if not library.exists():
+        raise Unavailable("libfaketime has no library for this platform: no server's clock can be moved")
+    return library

@@ -26,6 +26,7 @@ from memrot.model import (
     Question,
 )
 from memrot.names import parse
+from memrot_adapters import _clock
 
 START = 1_767_603_600_000
 """2026-01-05T09:00:00Z"""
@@ -257,6 +258,26 @@ def test_expired_memories_hide_live_ones_behind_them(opened: Told) -> None:
     assert opened.why("f1", end + DAY) == "outranked"
     opened.tell(end + DAY, *(invalidate(f"d{n}") for n in range(60)))
     assert opened.ask("Who is the owner of billing3?", end + DAY) == ["f1"]
+
+
+@pytest.mark.parametrize("opened", ["redis/native"], indirect=True)
+def test_a_servers_clock_is_exact_to_the_millisecond(opened: Told) -> None:
+    """Each of these is read a microsecond short by the library if it is written as it is."""
+    for at in (1_707_575_354_308, 1_708_354_874_018, 1_718_482_827_037, 1_733_854_989_508):
+        opened.tell(at, add(fact("f1", "ada", domain="ENDLESS", valid_from=at, valid_to=at + 2)))
+        assert opened.ask(ASKED, at + 1) == ["f1"]
+        assert opened.ask(ASKED, at + 2) == []
+
+
+@pytest.mark.parametrize("elsewhere", [START - 1, START + 1, START + 365 * DAY])
+def test_a_server_that_keeps_to_another_clock_is_noticed(
+    elsewhere: Instant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_clock, "PATIENCE", 0.05)
+    clock = _clock.Clock(tmp_path, "redis")
+    clock.move(START, lambda: START)
+    with pytest.raises(TimeoutError):
+        clock.move(START, lambda: elsewhere)
 
 
 @pytest.mark.parametrize("name", ["redis/native", "redis/native-ttl-only"])
