@@ -82,12 +82,12 @@ def test_pre_and_post_filter_give_the_same_list(
     bound: int,
     weak: set[str],
 ) -> None:
-    folder = tmp_path_factory.getbasetemp()
     where = [Clause("n", "gt", bound)]
     lists = []
     for filters in (frozenset[Op](), frozenset[Op]({"gt"})):
-        searcher = filled(Poor(place(folder / "none"), filters), records)
+        searcher = filled(Poor(place(tmp_path_factory.mktemp("store")), filters), records)
         lists.append(searcher.search([QUERY], where, k, holds(records), lambda id_: id_ not in weak))
+        searcher.store.drop()
     assert lists[0] == lists[1]
     ids = [id_ for id_, _ in lists[0][0]]
     matching = {id_ for id_, (_, n) in records.items() if n > bound}
