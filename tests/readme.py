@@ -14,26 +14,29 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-BLOCK = re.compile(r"<!-- generated: (?P<command>[^>]*) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
+BLOCK = re.compile(
+    r"<!-- generated: (?P<command>memrot [^>]*?)(?:, first (?P<first>\d+) paragraphs)? -->\n"
+    r"(?P<text>.*?)<!-- end -->",
+    re.DOTALL,
+)
 
 
-def output(command: str) -> str:
-    """What ``memrot ...`` prints, fenced unless it is Markdown."""
-    program, *arguments = command.split()
-    assert program == "memrot"
+def output(block: re.Match[str]) -> str:
+    """What a block's command prints: Markdown as it is, anything else fenced."""
+    arguments = block["command"].split()[1:]
     done = subprocess.run(
-        [sys.executable, "-m", "memrot.cli", *arguments],
-        cwd=ROOT, check=True, capture_output=True, text=True, env={"PATH": "", "COLUMNS": "100", "HOME": str(ROOT)},
+        [sys.executable, "-c", "from memrot.cli import main; main()", *arguments],
+        cwd=ROOT, check=True, capture_output=True, text=True, env={"COLUMNS": "100"},
     )  # fmt: skip
-    text = done.stdout.strip()
-    return f"\n{text}\n\n" if "markdown" in arguments else f"\n```\n{text}\n```\n\n"
+    first = None if block["first"] is None else int(block["first"])
+    text = "\n\n".join(done.stdout.strip().split("\n\n")[:first])
+    return f"\n{text.replace('## ', '### ')}\n\n" if "markdown" in arguments else f"\n```\n{text}\n```\n\n"
 
 
 def generated(readme: str) -> str:
     """The README with every block as its command prints it today."""
     return BLOCK.sub(
-        lambda block: f"<!-- generated: {block['command']} -->\n{output(block['command'])}<!-- end -->",
-        readme,
+        lambda block: block[0].replace(block["text"] + "<!-- end -->", output(block) + "<!-- end -->"), readme
     )
 
 

@@ -17,7 +17,7 @@ TEXT = readme.README.read_text()
 
 @pytest.mark.parametrize("block", list(readme.BLOCK.finditer(TEXT)), ids=lambda block: block["command"])
 def test_generated_blocks_are_what_their_command_prints(block: re.Match[str]) -> None:
-    assert block["text"] == readme.output(block["command"])
+    assert block["text"] == readme.output(block)
 
 
 def test_there_are_generated_blocks_for_the_leaderboard_and_the_leaks() -> None:
