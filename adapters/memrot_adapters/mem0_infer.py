@@ -163,7 +163,8 @@ class Mem0Infer:
 
     def close(self) -> None:
         self._memory.close()
-        self._memory.vector_store.client.close()  # Memory.close() leaves the folder locked
+        self._memory.vector_store.client.close()  # Memory.close() leaves the folder locked,
+        self._memory.llm.client.close()  # and the model's connections open
 
     def _sentence(self, event: ChangeEvent) -> str | None:
         """An event as a person would tell of it; a mere mention says nothing."""
