@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from msgspec import Struct
@@ -168,8 +168,9 @@ class Store(Protocol):
         ...
 
 
-class Compacting(Store, Protocol):
-    """A store whose backend can reclaim what was deleted; optional."""
+@runtime_checkable
+class Compacting(Protocol):
+    """What a store or a memory may offer beside: its backend can reclaim what was deleted."""
 
     def compact(self) -> None:
         """Reclaim it by the backend's own means, and close."""

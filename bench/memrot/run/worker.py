@@ -28,7 +28,7 @@ from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
 from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.evaluate import LifecycleEvaluator
-from memrot.memory import Info, MemoryService, Place, Store
+from memrot.memory import Compacting, Info, MemoryService, Place, Store
 from memrot.model import EmbedderChanged, introduces, is_announced
 from memrot.observations import (
     ErasureSeen,
@@ -223,10 +223,11 @@ def _left(
     compacted = None
     if closed.facts:
         store = open_bare()
-        compact = getattr(store, "compact", None)
-        (compact or store.close)()
-        if compact is not None:
+        if isinstance(store, Compacting):
+            store.compact()
             (compacted,) = erasure.traces(task.folder, wanted)
+        else:
+            store.close()
     legible = bool(live.text and live.vector) or not task.folder.joinpath("store").exists()
     return structs.replace(seen, closed=closed, compacted=compacted, legible=legible)
 
