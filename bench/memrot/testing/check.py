@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from memrot import registry
 from memrot.embed.hashing import Hashing
-from memrot.errors import BadInput, Unavailable
+from memrot.errors import BadInput
 from memrot.memory import Capability, Info, Place
 from memrot.names import StackName, parse
 from memrot.testing.conformance import StoreConformance
@@ -58,14 +58,11 @@ def introduce(name: StackName) -> Info:
     """What it says of itself, by opening it empty; raises Unavailable, Unsupported or BadInput."""
     with tempfile.TemporaryDirectory() as folder:
         place = Place("conformance", Path(folder) / "store", Hashing.dim, 1)
-        try:
-            opened = (
-                registry.memory(name.adapter)(place, name.adapter_options, Hashing())
-                if registry.is_memory(name.adapter)
-                else registry.adapter(name.adapter)(place, name.adapter_options)
-            )
-        except ModuleNotFoundError as error:
-            raise Unavailable(registry.advice(registry.examinee(name.adapter), error)) from None
+        opened = (
+            registry.memory(name.adapter)(place, name.adapter_options, Hashing())
+            if registry.is_memory(name.adapter)
+            else registry.adapter(name.adapter)(place, name.adapter_options)
+        )
         info = opened.info
         opened.drop()
         opened.close()
