@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -82,9 +81,7 @@ class Trial:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
     def kept(self, timeline: Timeline, keeper: Keeper = FULL) -> Kept:

@@ -12,7 +12,6 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from memrot.memory import MemoryService
@@ -44,9 +43,7 @@ class Deadline:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         faulthandler.cancel_dump_traceback_later()
         self._stream.close()
         self._file.unlink(missing_ok=True)
