@@ -44,9 +44,10 @@ def listing(context: typer.Context) -> None:
     typer.echo(f"\n{_capabilities()}")
     typer.echo(
         "\nA memory is measured as it is. Layers over any store: ttl, ttl[hard], ttl[x0.5] (lifetimes\n"
-        "times 0.5), supersession, propagation, all (these three), overwrite. A stack is a memory, or an\n"
-        "adapter with options and layers: redis/native, qdrant+all, redis[mode=plain]+ttl[hard]. Where the\n"
-        "embedder changes, swap=keep does nothing, swap=refuse refuses, swap=reembed embeds all again."
+        "times 0.5), supersession, propagation, all (these three), overwrite; against silence also\n"
+        "ttl[days=90], retention, evict[0.5,lru], recency. A stack is a memory, or an adapter with options\n"
+        "and layers: redis/native, qdrant+all, redis[mode=plain]+ttl[hard]. Where the embedder\n"
+        "changes, swap=keep does nothing, swap=refuse refuses, swap=reembed embeds all again."
     )
 
 

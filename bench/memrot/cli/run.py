@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 def run(  # noqa: PLR0917 - an option each
     profile: Annotated[
-        str, Option(metavar="NAME", help="smoke (a minute), default (the leaderboard) or full.")
+        str,
+        Option(
+            metavar="NAME", help="smoke (a minute), default (the leaderboard), full, retention or native."
+        ),
     ] = "default",
     stack: Annotated[
         list[str] | None,
