@@ -1,4 +1,4 @@
-"""The public reports that the exam answers to (SCENARIOS.md), 1 to 14, each replayed in its own words.
+"""The public reports that the exam answers to, 1 to 14, each replayed in its own words.
 
 Every report is a little timeline. The exact store with the right layers gives the right answer; a
 memory that makes that very mistake gives the wrong one, and a named metric says so. Reports 15 to 20

@@ -1,4 +1,4 @@
-"""The public reports 15 to 20 (SCENARIOS.md), on stores, subjects, embedders and runs.
+"""The public reports 15 to 20, on stores, subjects, embedders and runs.
 
 As in ``test_reports``: the right answer comes back from the exact store, a thing that makes the very
 mistake does not give it, and a named metric, or an outcome, says so.

@@ -1,10 +1,9 @@
 """How long facts of a project stay true: Weibull draws fitted to public histories.
 
-The table is SCENARIOS.md, "Lifetimes measured on public histories": 42 public repositories, 17,437
-facts, Kaplan-Meier medians with right-censoring, Weibull shapes. Shapes below 1 mean that young
-facts are fragile and old ones sturdy, which one exponential half-life cannot say. Medians vary 3 to
-20-fold between projects, so every timeline has a multiplier of its own: the one with which its
-number of changes fills its horizon.
+The table was measured on 42 public repositories, 17,437 facts: Kaplan-Meier medians with
+right-censoring, Weibull shapes. Shapes below 1 mean that young facts are fragile and old ones sturdy,
+which one exponential half-life cannot say. Medians vary 3 to 20-fold between projects, so every
+timeline has a multiplier of its own: the one with which its number of changes fills its horizon.
 
 Facts about people have no such table: no public history shows when a private fact ended. Their
 medians are rough and assumed, apart from any retention policy's lifetimes, and matter only relative to

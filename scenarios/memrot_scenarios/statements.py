@@ -14,7 +14,7 @@ from memrot_scenarios.setting import Predicate
 from memrot_scenarios.words import PEOPLE, TEAMS
 
 WINDOWS: dict[str, int] = {"OWNERSHIP": 45, "TECH": 180, "DECISION": 365, "REQUIREMENT": 730}
-"""Days after which a reader of a domain wants a re-check (SCENARIOS.md, domain table)."""
+"""Days after which a reader of a domain wants a re-check."""
 
 DOMAINS: dict[str, Domain] = {name: Domain(window_days=days) for name, days in WINDOWS.items()}
 

@@ -1,4 +1,4 @@
-"""The exam is neither trivial nor noise (SCENARIOS.md): questions can be answered by meaning, not by
+"""The exam is neither trivial nor noise: questions can be answered by meaning, not by
 copying, the old fact is as easy to find as the new one, and k is a real limit.
 
 Ranks are plain cosines of the default embedder, as the exact store has them.

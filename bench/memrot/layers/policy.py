@@ -26,7 +26,7 @@ REGULATED = "regulated"
 """The class whose lifetime is imposed from outside: deleted when it is over, never tuned or audited."""
 
 MEASURED_SHAPE = 0.62
-"""Median of the Weibull shapes that were measured on public histories (SCENARIOS.md)."""
+"""Median of the Weibull shapes that were measured on public histories (docs/retention.md)."""
 
 
 class Aging(Protocol):
@@ -141,10 +141,8 @@ DEFAULT = Policy(
         "episode": ClassPolicy(ttl_days=90, action="archive"),
         "session": ClassPolicy(ttl_days=0, action="delete"),
         REGULATED: ClassPolicy(ttl_days=365, action="delete"),
-        # The mean of the survival curves of a domain's rows in SCENARIOS.md: where it is at one half.
-        # OWNERSHIP: roster, one person, lead, path; DECISION: open ones (reversals of those in force
-        # are too rare to have a median); REQUIREMENT: minimum versions; TECH: dependency, exact pin,
-        # base image.
+        # Where the mean of the survival curves measured for a domain is at one half (docs/retention.md).
+        # Only open decisions count: reversals of those in force are too rare to have a median.
         "ownership": ClassPolicy(half_life_days=539, action="verify"),
         "decision": ClassPolicy(half_life_days=175, action="verify"),
         "requirement": ClassPolicy(half_life_days=263, action="verify"),
