@@ -1,4 +1,4 @@
-"""METRICS.md 3-8 as literally as Python allows: slow, obvious, shares nothing with the real thing.
+"""METRICS.md §3-8 as literally as Python allows: slow, obvious, shares nothing with the real thing.
 
 Property tests hold ``memrot.score`` against it on random timelines and answers.
 """

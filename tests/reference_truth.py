@@ -1,4 +1,4 @@
-"""METRICS.md 1 and 2 as literally as Python allows: slow, obvious, shares nothing with the real thing.
+"""METRICS.md §1 and 2 as literally as Python allows: slow, obvious, shares nothing with the real thing.
 
 Property tests hold ``memrot.truth`` against it on random timelines; ``reference`` builds on its words.
 Stages are indices; a fact that never ends has the end ``NEVER``.

@@ -1,4 +1,4 @@
-"""METRICS.md 2-8: every score against ``reference.py`` on random answers, what honesty scores, and by hand."""
+"""METRICS.md §2-8: every score against ``reference.py`` on random answers, what honesty scores, and by hand."""
 
 from __future__ import annotations
 

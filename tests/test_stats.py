@@ -1,4 +1,4 @@
-"""METRICS.md 11: by hand, against scipy where it has the same test, and by simulation."""
+"""METRICS.md §11: by hand, against scipy where it has the same test, and by simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""METRICS.md 1: when facts begin and end, and why; held against ``reference.py`` on random timelines."""
+"""METRICS.md §1: when facts begin and end, and why; held against ``reference.py`` on random timelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true in a world while it is being written: METRICS.md section 1, an event at a time.
+"""What is true in a world while it is being written: METRICS.md §1, an event at a time.
 
 A script must not confirm what has ended, nor ask for ever about what is gone. This keeps the present
 incrementally, for worlds in which nobody ends a fact that has not begun; the binding truth is

@@ -1,4 +1,4 @@
-"""Temporal bounds: from when to when a sentence says that it holds (METRICS.md section 12).
+"""Temporal bounds: from when to when a sentence says that it holds (METRICS.md §12).
 
 ``extract`` never guesses. What a sentence states it gives as instants (an inclusive end becomes the
 exclusive instant after it); what cannot be told for certain it flags. "Until" a day includes the day,

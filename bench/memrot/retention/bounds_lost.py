@@ -3,7 +3,7 @@
 The truth keeps every end. The memory is told the same sentences, and of a share of them, drawn by
 seed, the ``valid_to`` is withheld; a larger share withholds all that a smaller one does, and more. Then
 exactly those facts are watched: how often, when one of them is over, a question about its key is still
-answered with it, sure of itself (METRICS.md section 12, "Temporal bounds").
+answered with it, sure of itself (METRICS.md §12, "Temporal bounds").
 """
 
 from __future__ import annotations
