@@ -1,4 +1,4 @@
-"""Qdrant: its engine in process (qdrant-edge) by default, a server with ``qdrant[server]``.
+"""Qdrant: in process (qdrant-edge) by default, a server with ``qdrant[server]``.
 
 Searches are exact: the edge's HNSW loses recall as records are deleted. Point ids must be UUIDs or
 integers, so ours lives in the payload beside the text, and the fields are nested under one name so
