@@ -140,8 +140,6 @@ class Area:
         old: Fact,
         value: str | None = None,
         *,
-        on: Iterable[Fact] = (),
-        support: Support = "all",
         announced: bool = True,
         starts_in: int = 0,
         lasts: int | None = None,
@@ -150,7 +148,7 @@ class Area:
     ) -> Fact:
         """A fact gives way to another of its key, ``starts_in`` days from now."""
         fact = self._fact(
-            old.subject, old.predicate, value, on, support,
+            old.subject, old.predicate, value, (), "all",
             lasts=lasts, shift=starts_in, confidence=1.0, session=session,
         )  # fmt: skip
         self.log.events.append(

@@ -29,8 +29,8 @@ def _decision(values: str, texts: tuple[str, ...], questions: tuple[str, ...], p
     return Predicate("DECISION", "decision", tuple(values.split("|")), texts, questions, past)
 
 
-def _must(values: str, texts: tuple[str, ...], questions: tuple[str, ...], past: str = "") -> Predicate:
-    return Predicate("REQUIREMENT", "requirement", tuple(values.split("|")), texts, questions, past)
+def _must(values: str, texts: tuple[str, ...], questions: tuple[str, ...]) -> Predicate:
+    return Predicate("REQUIREMENT", "requirement", tuple(values.split("|")), texts, questions)
 
 
 # fmt: off

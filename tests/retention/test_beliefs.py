@@ -69,12 +69,15 @@ def days(belief: Belief) -> tuple[float, float]:
 
 
 def test_the_full_store_believes_what_it_was_not_told_to_have_ended() -> None:
+    first: list[tuple[float, Make]] = [
+        (0, tell(fact("a"))),
+        (0, tell(fact("b"))),
+        (0, tell(fact("c"))),
+        (0, tell(fact("d", valid_to=START + 20 * DAY))),
+    ]
     exam = timeline(
         [
-            (0, tell(fact("a"))),
-            (0, tell(fact("b"))),
-            (0, tell(fact("c"))),
-            (0, tell(fact("d", valid_to=START + 20 * DAY))),
+            *first,
             (5, revise("b", fact("b2", "y"), announced=False)),
             (6, revise("c", fact("c2", "y"), announced=True)),
             (7, end("a", announced=True)),
@@ -85,7 +88,7 @@ def test_the_full_store_believes_what_it_was_not_told_to_have_ended() -> None:
     found = {belief.id: belief for belief in beliefs(exam)}
     assert {id_: belief.true for id_, belief in found.items()} == {"b": False, "c2": True, "e": True}
     assert days(found["e"]) == (120, 120)
-    early = {belief.id: belief.true for belief in beliefs(exam, [0])}
+    early = {belief.id: belief.true for belief in beliefs(timeline(first))}
     assert early == {"a": True, "b": True, "c": True, "d": True}
 
 

@@ -311,7 +311,7 @@ def _unchecked(known: Sequence[Belief], policy: Policy, sample: int) -> list[Bel
         for name, each in policy.classes.items()
         if name != REGULATED
         for belief in sampled(
-            outlived([belief for belief in known if belief.fact_class == name], each), sample, f"0/{name}"
+            outlived([belief for belief in known if belief.fact_class == name], each), sample, name
         )
         if belief.true is None
     ]

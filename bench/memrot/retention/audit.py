@@ -43,7 +43,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def audit(
-    beliefs: Iterable[Belief], policy: Policy, *, target: float = TARGET, sample: int = SAMPLE, seed: int = 0
+    beliefs: Iterable[Belief], policy: Policy, *, target: float = TARGET, sample: int = SAMPLE
 ) -> list[Finding]:
     """A finding a class that has a lifetime, shortest first."""
     by_class: dict[str, list[Belief]] = {}
@@ -53,7 +53,7 @@ def audit(
     for name, each in policy.classes.items():
         if name != REGULATED and each.lifetime_days is not None:
             older = outlived(by_class.get(name, ()), each)
-            chosen = sampled(older, sample, f"{seed}/{name}")
+            chosen = sampled(older, sample, name)
             found.append(_finding(name, each, older, chosen, target))
     return sorted(found, key=lambda finding: finding.lifetime)
 
@@ -71,11 +71,11 @@ def outlived(beliefs: Iterable[Belief], policy: ClassPolicy) -> list[Belief]:
     ]
 
 
-def sampled(beliefs: Sequence[Belief], size: int, seed: str) -> list[Belief]:
-    """At most ``size``, the same ones each time."""
+def sampled(beliefs: Sequence[Belief], size: int, fact_class: str) -> list[Belief]:
+    """At most ``size`` of a class, the same ones each time."""
     if len(beliefs) <= size:
         return list(beliefs)
-    return Random(f"audit/{seed}").sample(beliefs, size)
+    return Random(f"audit/0/{fact_class}").sample(beliefs, size)
 
 
 def implied(wrong: Rate, target: float = TARGET) -> Implication:

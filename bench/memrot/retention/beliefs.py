@@ -8,7 +8,7 @@ a spell measures is how long silence can be trusted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -54,15 +54,13 @@ def class_of(fact: Fact) -> str:
     return (fact.fact_class or fact.domain).lower()
 
 
-def beliefs(timeline: Timeline, stages: Iterable[int] | None = None) -> list[Belief]:
-    """What is believed at some stages (by index; default: the last one), stage by stage."""
+def beliefs(timeline: Timeline) -> list[Belief]:
+    """What is believed at the last stage."""
     truth, told = GroundTruth.of(timeline), GroundTruth.of(timeline, announced_only=True)
-    wanted = {truth.never - 1} if stages is None else set(stages)
-    found: list[Belief] = []
     for stage, touches in _touched(timeline, told):
-        if stage.index in wanted:
-            found += _believed(stage, touches, truth, told)
-    return found
+        if stage.index == truth.never - 1:
+            return _believed(stage, touches, truth, told)
+    return []
 
 
 def spells(timeline: Timeline, policies: Mapping[str, ClassPolicy]) -> list[Spell]:
@@ -113,7 +111,7 @@ def _touched(
 
 def _believed(
     stage: Stage, touches: Mapping[int, tuple[Instant, Instant]], truth: GroundTruth, told: GroundTruth
-) -> Sequence[Belief]:
+) -> list[Belief]:
     true_values: dict[tuple[str, str], set[str]] = {}
     for f in truth.true_at(stage.index).nonzero()[0].tolist():
         true_values.setdefault(truth.facts[f].key, set()).add(truth.facts[f].value)
