@@ -6,7 +6,6 @@ it and try to win a score that they do not deserve (METRICS.md §10).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
@@ -92,18 +91,6 @@ class Raising(Dict):
         self.calls += 1
         if self.calls == 3:
             raise RuntimeError("the third call\nfailed")
-        return super().answer(questions, at)
-
-
-class Hanging(Dict):
-    """Never answers its third call."""
-
-    calls = 0
-
-    def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
-        self.calls += 1
-        while self.calls >= 3:
-            time.sleep(0.05)
         return super().answer(questions, at)
 
 
