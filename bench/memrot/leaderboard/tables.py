@@ -44,10 +44,7 @@ def render(board: Board, shape: Format = "table", *, wide: bool = False) -> str:
     if shape == "json":
         return encoded(board.table)
     parts = [title(board), heading("Lifecycle score, backend by layer set", shape), grid(board, shape)]
-    if wide:
-        parts += [heading("Every stack", shape), quality(board, shape, METRICS)]
-    else:
-        parts += [heading("Every stack", shape), quality(board, shape, tuple(HEADINGS))]
+    parts += [heading("Every stack", shape), quality(board, shape, METRICS if wide else tuple(HEADINGS))]
     parts += [heading("How they ran", shape), circumstances(board, shape), notes(board, shape)]
     if board.repeats:
         parts += [heading("Measured more than once", shape), repeats(board, shape)]
@@ -89,10 +86,9 @@ def grid(board: Board, shape: Format) -> str:
 
 def quality(board: Board, shape: Format, metrics: Sequence[str]) -> str:
     """A row a stack, best first, then the controls."""
-    forget = f"forget@{board.table.forget_within}"
-    headings = [HEADINGS.get(metric, metric.replace("_", " ")) for metric in metrics]
     headings = [
-        forget if metric == "forgetting" else text for metric, text in zip(metrics, headings, strict=True)
+        HEADINGS.get(metric, metric.replace("_", " ")).format(n=board.table.forget_within)
+        for metric in metrics
     ]
     erasing = any(row.erased is not UNSET for row in board.table.rows)
     body = []
