@@ -121,7 +121,7 @@ class Chroma:
     def close(self) -> None:
         self._client.close()
         if self._folder is None:
-            for client in (self._client, self._client._admin_client):  # noqa: SLF001
+            for client in (self._client, self._client._admin_client):  # noqa: SLF001  see below
                 client._server._session.close()  # noqa: SLF001  its own close() leaves the sockets open
 
     def compact(self) -> None:

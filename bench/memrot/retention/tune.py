@@ -161,7 +161,7 @@ def _survival(name: str, spells: Sequence[Spell], target: float) -> Survival:
     data = CensoredData(uncensored=days[ended], right=days[~ended])
     curve = ecdf(data).sf
     with warnings.catch_warnings():
-        # the bounds are undefined before the first end and after the last; ``_quantile`` knows
+        # of undefined bounds, which ``_quantile`` expects
         warnings.simplefilter("ignore", RuntimeWarning)
         bounds = curve.confidence_interval(0.95, method="log-log")
     return Survival(
