@@ -35,7 +35,8 @@ def sources() -> list[Path]:
 def texts() -> list[Path]:
     """Everything that a person wrote: the sources and the files beside them."""
     beside = (path for path in ROOT.iterdir() if path.is_file() and path.name != "LICENSE")
-    return [*sources(), *beside, ROOT / ".ci" / "run", ROOT / "results" / "README.md"]
+    pages = (ROOT / "docs").glob("*.md")
+    return [*sources(), *beside, *pages, ROOT / ".ci" / "run", ROOT / "results" / "README.md"]
 
 
 def python(code: str) -> str:
