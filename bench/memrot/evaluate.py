@@ -7,9 +7,9 @@ What it breaks in its contract becomes an outcome, never a crash of the run.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from time import perf_counter
 from typing import Any, TypeAlias, cast
 
@@ -118,6 +118,9 @@ class LifecycleEvaluator:
         self.links_told = links_told
         self.heard = heard(timeline, links_told)
         self.asked = _asked_stages(timeline, ask_every)
+        self._questions = [
+            Question(probe.question, probe.mode, probe.as_of, k, probe.session) for probe in timeline.probes
+        ]
         told = GroundTruth.of(timeline, announced_only=True)
         self.echoes: dict[int, list[str]] = defaultdict(list)
         due = forgetting_schedule(self.truth, told, timeline, sorted(self.asked), forget_within)
@@ -128,8 +131,8 @@ class LifecycleEvaluator:
     def questions(self, stage: Stage) -> dict[str, Question]:
         """By probe id (``~f`` for an echo), the questions of a stage."""
         asked = {
-            probe.id: Question(probe.question, probe.mode, probe.as_of, self.k, probe.session)
-            for probe in self.timeline.probes
+            probe.id: question
+            for probe, question in zip(self.timeline.probes, self._questions, strict=True)
             if probe.active(stage.seq)
         }
         for fact_id in self.echoes.get(stage.index, ()):
@@ -312,16 +315,17 @@ def _asked_stages(timeline: Timeline, ask_every: int) -> frozenset[int]:
 
 def _check(question: Question, answer: Answer) -> None:
     """Raise MemoryFault where an answer breaks the contract of METRICS.md §2."""
-    told = sum(hit.band != "withhold" for hit in answer.hits)
-    if told > question.k:
-        raise MemoryFault(f"expected at most {question.k} hits, got {told}")
-    facts = [hit.fact for hit in answer.hits if hit.fact is not None]
-    if len(set(facts)) != len(facts):
-        raise MemoryFault("a fact was returned twice in one answer")
+    told = 0
     for hit in answer.hits:
         if hit.band not in BANDS:
             raise MemoryFault(f"expected a band of {', '.join(BANDS)}, got {hit.band!r}")
         if not 0 <= hit.confidence <= 1:
             raise MemoryFault(f"expected a confidence from 0 to 1, got {hit.confidence!r}")
-        if not math.isfinite(hit.similarity):
+        if not isfinite(hit.similarity):
             raise MemoryFault(f"expected a finite similarity, got {hit.similarity!r}")
+        told += hit.band != "withhold"
+    if told > question.k:
+        raise MemoryFault(f"expected at most {question.k} hits, got {told}")
+    facts = [hit.fact for hit in answer.hits if hit.fact is not None]
+    if len(set(facts)) != len(facts):
+        raise MemoryFault("a fact was returned twice in one answer")

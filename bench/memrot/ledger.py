@@ -21,7 +21,7 @@ class Ledger:
     """Entries by id, by key, by value and by support, and when each must next be looked at."""
 
     def __init__(self, entries: Iterable[Entry] = (), layers: Sequence[Layer] = ()) -> None:
-        self._layers = layers
+        self._wakers = [layer for layer in layers if type(layer).wakes is not Layer.wakes]
         self.entries: dict[str, Entry] = {}
         self.by_key: dict[Key, dict[str, None]] = defaultdict(dict)
         self.by_value: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
@@ -54,8 +54,10 @@ class Ledger:
             self.by_support[support].pop(entry.id, None)
 
     def _wake(self, entry: Entry) -> None:
-        for moment in {layer.wakes(entry) for layer in self._layers} - {NEVER}:
-            heapq.heappush(self._agenda, (moment, entry.seq, entry.id))
+        for layer in self._wakers:
+            moment = layer.wakes(entry)
+            if moment != NEVER:
+                heapq.heappush(self._agenda, (moment, entry.seq, entry.id))
 
     def due(self, at: Instant) -> list[str]:
         """Take from the agenda what begins, elapses or wakes a layer by ``at``, in the order of its
@@ -83,13 +85,17 @@ class Plan:
         self.dropped: dict[str, Entry] = {}
 
     def run(self, layers: Sequence[Layer], events: Sequence[ChangeEvent]) -> None:
-        """Let every layer edit, in turn, until none adds an edit."""
-        changed = bool(layers)
-        while changed:
-            changed = False
+        """Let every layer edit, in turn, until none adds an edit to those of the others.
+
+        A layer sees its own edits as it makes them: it has nothing to add to these alone.
+        """
+        quiet = 0  # how many layers ran since another one edited
+        while quiet < len(layers):
             for layer in layers:
-                for edit in layer.edits(events, self):
-                    changed |= self._merge(edit)
+                changed = [self._merge(edit) for edit in layer.edits(events, self)]
+                quiet = 1 if any(changed) else quiet + 1
+                if quiet == len(layers):
+                    break
 
     def put(self) -> list[Entry]:
         """The new entries as they stand after all edits."""

@@ -199,7 +199,7 @@ class Reading(Value, frozen=True):
     """How far off a memory may be, relative to the value."""
 
 
-class Question(Struct, frozen=True):
+class Question(Struct, frozen=True, gc=False):
     """What a memory is asked: never the probe, nothing of the expected answer."""
 
     text: str
@@ -209,7 +209,7 @@ class Question(Struct, frozen=True):
     session: str | None = None
 
 
-class Hit(Struct, frozen=True):
+class Hit(Struct, frozen=True, gc=False):
     """One fact that came back. ``fact`` is None for text that cannot be traced to a fact."""
 
     fact: str | None
@@ -219,7 +219,7 @@ class Hit(Struct, frozen=True):
     mark: Mark | None = None
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, gc=False):
     """Ranked hits, best first: at most k that are not withheld, distinct facts.
 
     ``unsupported`` gives the reason why a mode cannot be served; its hits are then empty.

@@ -69,7 +69,7 @@ class Head(Entry, frozen=True, kw_only=True, tag_field="type", tag="observations
     started: str = ""
 
 
-class Asked(Struct, frozen=True, array_like=True):
+class Asked(Struct, frozen=True, gc=False, array_like=True):
     """One probe's (or echo's) hits, best first."""
 
     probe: str

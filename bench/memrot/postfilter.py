@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice
+from operator import sub
 
 import numpy as np
 
@@ -129,18 +130,21 @@ def _ranked(
     Hits in the tie that the fetch ended in are not settled: more of it may be unfetched.
     """
     hits = list(accepted)
-    if any(near[1] - far[1] < TIE for near, far in pairwise(hits)):
+    similarities = [similarity for _, similarity in hits]
+    if any(map(TIE.__gt__, map(sub, similarities, islice(similarities, 1, None)))):
         hits = _break_ties(hits)
-    if len({id_ for id_, _ in hits}) != len(hits):
+    if len(dict(hits)) != len(hits):
         raise MemoryFault("the store returned a record twice for one query")
-    if exhausted or not raw:
-        return hits, len(hits)
-    edge = raw[-1][1]
-    for _, similarity in reversed(raw):
-        if similarity - edge >= TIE:
-            break
-        edge = similarity
-    return hits, sum(similarity > edge for _, similarity in hits)
+    settled = len(hits)
+    if not exhausted and raw:
+        edge = raw[-1][1]
+        for _, similarity in reversed(raw):
+            if similarity - edge >= TIE:
+                break
+            edge = similarity
+        while settled and hits[settled - 1][1] <= edge:
+            settled -= 1
+    return hits, settled
 
 
 def _break_ties(hits: Hits) -> Hits:

@@ -90,6 +90,7 @@ class LayeredMemory:
         self._reach = max((layer.reach for layer in layers), default=1)
         self._deleted: set[str] = set()
         self._answered: dict[Question, Hits] = {}
+        self._known_queries: dict[str, Query] = {}
         self.info = self._store.store.info
 
     @property
@@ -107,6 +108,7 @@ class LayeredMemory:
                 if self._swap == "refuse":
                     raise Unsupported("this stack refuses another embedder")
                 self._embedders.change(event.embedder)
+                self._known_queries.clear()
             fact = introduces(event)
             if fact is not None:
                 previous = self._previous(event, entries)
@@ -200,14 +202,11 @@ class LayeredMemory:
         if self._reach > 1:
             found = [self._ranked(hits, verdicts, k, at) for hits in found]
         self._answered.update(zip(questions, found, strict=True))
+        archived = {id_ for id_, (_, _, mark) in verdicts.items() if mark == "archived"}
+        if archived:
+            found = [[hit for hit in hits if hit[0] not in archived] for hits in found]
         return [
-            Answer(
-                tuple(
-                    Hit(id_, round(near, DIGITS), *verdicts[id_])
-                    for id_, near in hits
-                    if verdicts[id_][2] != "archived"
-                )
-            )
+            Answer(tuple([Hit(id_, round(near, DIGITS), *verdicts[id_]) for id_, near in hits]))
             for hits in found
         ]
 
@@ -243,8 +242,11 @@ class LayeredMemory:
         return answers
 
     def _queries(self, questions: Sequence[Question]) -> list[Query]:
-        vectors = self._embedder.embed([question.text for question in questions])
-        return [Query(question.text, vector) for question, vector in zip(questions, vectors, strict=True)]
+        new = [text for text in dict.fromkeys(q.text for q in questions) if text not in self._known_queries]
+        if new:
+            vectors = self._embedder.embed(new)
+            self._known_queries.update(zip(new, map(Query, new, vectors), strict=True))
+        return [self._known_queries[question.text] for question in questions]
 
     def _where(self, question: Question, at: Instant) -> list[Clause]:
         return list(dict.fromkeys(clause for layer in self._layers for clause in layer.where(question, at)))

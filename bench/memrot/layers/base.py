@@ -37,7 +37,7 @@ class Bands(Struct, frozen=True, forbid_unknown_fields=True):
 BANDS = Bands()
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """What a stack knows of one stored fact. Instants in ms; ``NEVER`` stands for "not yet"."""
 
     id: str
@@ -85,7 +85,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def ended(self) -> bool:
-        return self.end != NEVER
+        return self.ended_at != NEVER or self.replaced_at != NEVER
 
     @property
     def order(self) -> tuple[Instant, int]:
@@ -131,14 +131,14 @@ class Entry(Struct, frozen=True, kw_only=True):
         return cls(**values)  # type: ignore[arg-type]  # the fields are those that ``fields`` wrote
 
 
-class Patch(Struct, frozen=True):
+class Patch(Struct, frozen=True, gc=False):
     """New values of some of an entry's instants and links."""
 
     id: str
     changes: Mapping[str, int | str]
 
 
-class Drop(Struct, frozen=True):
+class Drop(Struct, frozen=True, gc=False):
     """The record leaves the store."""
 
     id: str

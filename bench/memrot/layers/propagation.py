@@ -20,7 +20,8 @@ class Propagation(Layer):
         for event in events:
             if isinstance(event, FactInvalidated):
                 yield from _invalidate(event, view)
-        pending = list(view.touched())
+        due = {entry.id for entry in view.due()}
+        pending = [id_ for id_ in view.touched() if id_ in due or _is_gone(id_, view)]
         for id_ in pending:  # grows while it is read: an end may fell what stands on it
             entry = view.get(id_)
             affected = [*view.dependants(id_)]
@@ -55,6 +56,11 @@ def _invalidate(event: FactInvalidated, view: View) -> Iterable[Edit]:
     elif entry.ended_at == NEVER:
         # what was retracted never was true: its interval is empty
         yield Patch(entry.id, {"ended_at": entry.valid_from if event.reason == "retracted" else event.at})
+
+
+def _is_gone(id_: str, view: View) -> bool:
+    entry = view.get(id_)
+    return entry is None or entry.ended
 
 
 def _failed(dependant: Entry, view: View) -> Instant | None:
