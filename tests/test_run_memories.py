@@ -14,8 +14,10 @@ from memrot.embed.cache import Cache, Recalled
 from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput
 from memrot.memory import CAPABILITIES, Capability, Info, under_layers
+from memrot.observations import StackId
 from memrot.results import RunFolder
 from memrot.run.unforeseen import Unforeseen
+from memrot.run.worker import described
 from running import environment, exams, memrot
 
 
@@ -94,3 +96,9 @@ def test_a_name_is_of_an_adapter_or_of_a_memory(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(registry, "found", lambda _: {"exact": point})
     with pytest.raises(BadInput, match="'exact' is claimed as an adapter and as a memory"):
         registry.examinees()
+
+
+def test_a_product_that_embeds_by_itself_is_labelled() -> None:
+    info = Info(name="x", backend="x", version="1", note="infer=False")
+    assert described(StackId(), info).note == "infer=False"
+    assert described(StackId(), structs.replace(info, embeds=True)).note == "infer=False; embedder of its own"

@@ -165,14 +165,15 @@ def without_measuring(
 
 
 def described(stack: StackId, info: Info) -> StackId:
-    """A stack's identity with what its backend said of itself."""
+    """A stack's identity with what its backend said of itself: one that embeds by itself is labelled."""
+    own = ("embedder of its own",) if info.embeds else ()
     return structs.replace(
         stack,
         backend=info.backend,
         version=info.version,
         deployment=info.deployment,
         clock=info.clock,
-        note=info.note,
+        note="; ".join(filter(None, (info.note, *own))),
     )
 
 
