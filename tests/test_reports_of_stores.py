@@ -33,8 +33,8 @@ from memrot.model import (
     Restarted,
     introduces,
 )
-from memrot.observations import EmbedderId, StackId
-from memrot.results import RunFolder, Scored, identity_of
+from memrot.observations import EmbedderId, StackId, identity_of
+from memrot.results import RunFolder, Scored
 from memrot.run import Request
 from memrot.stack import Embedders, Swap
 from reports import Mishearing, Notes, Replay, Report, changed, stack

@@ -15,7 +15,7 @@ from memrot.cells import Cell, Terms
 from memrot.controls import CONTROLS
 from memrot.errors import BadInput
 from memrot.evaluate import observe
-from memrot.observations import EmbedderId, Footer, Head, StackId, write
+from memrot.observations import EmbedderId, Footer, Head, StackId, identity_of, write
 from memrot.results import (
     Manifest,
     RunFolder,
@@ -24,7 +24,6 @@ from memrot.results import (
     decode,
     difference,
     encode,
-    identity_of,
     newest_incomplete,
     score_cell,
     unscored,

@@ -31,7 +31,7 @@ from memrot.observations import (
     Outcome,
     PeekSeen,
     StageSeen,
-    TimelineId,
+    identity_of,
 )
 from memrot.score import score
 from memrot.timeline import Stage, Timeline
@@ -143,12 +143,10 @@ class LifecycleEvaluator:
         """One replay. Every failure of the memory is an outcome with its reason."""
         replay = _Replay(self, memory)
         outcome, reason = replay.run()
-        header = self.timeline.header
+        identity = identity_of(self.timeline)
         head = structs.replace(
-            head or Head(timeline=TimelineId(id=header.id)),
-            timeline=TimelineId(
-                id=header.id, revision=header.revision, seed=header.seed, digest=self.timeline.digest
-            ),
+            head or Head(timeline=identity),
+            timeline=identity,
             k=self.k,
             forget_within=self.forget_within,
             links_told=self.links_told,

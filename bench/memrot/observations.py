@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from memrot.errors import BadInput
 from memrot.lines import convert, read_lines, refuse_newer, write_lines
 from memrot.model import Band, Hit, Mark, PeekCause
+from memrot.timeline import Timeline
 
 FORMAT = 1
 
@@ -46,6 +47,11 @@ class TimelineId(Entry, frozen=True, kw_only=True):
     revision: int = 1
     seed: int = 0
     digest: str = ""
+
+
+def identity_of(exam: Timeline) -> TimelineId:
+    header = exam.header
+    return TimelineId(id=header.id, revision=header.revision, seed=header.seed, digest=exam.digest)
 
 
 class EmbedderId(Entry, frozen=True, kw_only=True):

@@ -267,11 +267,6 @@ def read_timeline(path: Path, identity: TimelineId) -> Timeline:
     return exam
 
 
-def identity_of(exam: Timeline) -> TimelineId:
-    header = exam.header
-    return TimelineId(id=header.id, revision=header.revision, seed=header.seed, digest=exam.digest)
-
-
 def file_digest(path: Path) -> str:
     try:
         with path.open("rb") as stream:

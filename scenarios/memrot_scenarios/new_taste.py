@@ -19,6 +19,7 @@ from memrot_scenarios.lifetimes import around
 from memrot_scenarios.person import PERSON
 from memrot_scenarios.stories import Line, Story, background, pages, quiet, within, writing
 from memrot_scenarios.talk import talking
+from memrot_scenarios.turns import ended_unsaid
 from memrot_scenarios.world import Scenario
 
 
@@ -50,27 +51,12 @@ def _script(area: Area) -> list[Story]:
     return [
         writing(area, pages(lines, asked)),
         quiet(area, 5 if area.small else 7),
-        *(_faded(area, key, replaced=True) for key in faded),
-        *(_faded(area, key, replaced=False) for key in lapsed),
+        *(ended_unsaid(area, key, replaced=True, latest=0.6) for key in faded),
+        *(ended_unsaid(area, key, replaced=False, latest=0.6) for key in lapsed),
         *(_found_out(area, key) for key in found_out),
         *background(area, drifting, 27 if area.small else 40),
         talking(area, [*faded, *lapsed, *found_out, *kept], 8),
     ]
-
-
-def _faded(area: Area, key: Key, *, replaced: bool) -> Story:
-    """A taste is given up, for another or for none, and quoted as before."""
-    yield within(area, 0.1, 0.6)
-    old = area.now(*key)
-    if old is None:
-        return
-    if replaced:
-        area.revise(old, announced=False)
-    else:
-        area.drop(old, "obsolete", announced=False)
-    while True:
-        yield around(area.rng, 300)
-        area.mention(old)
 
 
 def _found_out(area: Area, key: Key) -> Story:

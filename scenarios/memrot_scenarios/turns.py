@@ -78,9 +78,9 @@ def imposed_anew(area: Area, key: Key) -> Story:
         area.add(*key)
 
 
-def ended_unsaid(area: Area, key: Key, *, replaced: bool) -> Story:
-    """A fact ends in silence; people speak of it as before."""
-    yield within(area, 0.1, 0.7)
+def ended_unsaid(area: Area, key: Key, *, replaced: bool, latest: float = 0.7) -> Story:
+    """A fact ends in silence, by a share of the horizon; people speak of it as before."""
+    yield within(area, 0.1, latest)
     old = area.now(*key)
     if old is None:
         return

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from memrot.cli import exits
+from memrot.cli.publish import RESULTS
 from memrot.errors import BadInput
 
 if TYPE_CHECKING:
     from memrot.compare import Comparison
     from memrot.results import RunFolder, Scored
 
-RESULTS = Path("results")
 Shape = Literal["table", "markdown"]
 
 

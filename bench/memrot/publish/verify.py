@@ -22,7 +22,7 @@ from memrot import leaderboard, registry
 from memrot.cells import Cell, Kind, stack_name
 from memrot.errors import BadInput, Unavailable
 from memrot.evaluate import LifecycleEvaluator
-from memrot.observations import Observations, TimelineId
+from memrot.observations import Observations, TimelineId, identity_of
 from memrot.publish.differences import differences, first_line
 from memrot.publish.identity import Identity, identity
 from memrot.results import (
@@ -32,7 +32,6 @@ from memrot.results import (
     Scored,
     decode,
     encode,
-    identity_of,
     published_scores,
     score_cell,
 )

@@ -27,7 +27,7 @@ from memrot.embed.cache import Cache, Recalled
 from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.memory import Capability, Info, under_layers
 from memrot.names import StackName
-from memrot.observations import Outcome, StackId
+from memrot.observations import Outcome, StackId, identity_of
 from memrot.results import (
     Manifest,
     RunFolder,
@@ -35,7 +35,6 @@ from memrot.results import (
     decode,
     encode,
     file_digest,
-    identity_of,
     machine,
     unscored,
 )

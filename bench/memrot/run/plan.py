@@ -17,8 +17,8 @@ from memrot.controls import CONTROLS
 from memrot.embed.base import Embedder
 from memrot.errors import BadInput
 from memrot.names import StackName
-from memrot.observations import EmbedderId
-from memrot.results import Settings, identity_of
+from memrot.observations import EmbedderId, identity_of
+from memrot.results import Settings
 from memrot.run.worker import changes_to
 from memrot.timeline import Timeline
 
