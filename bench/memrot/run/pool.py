@@ -82,7 +82,7 @@ class Pool:
     def _started(self) -> ProcessPool:
         for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(threads, "1")  # workers inherit it: cells must not fight over cores
-        return ProcessPool(
+        return _Workers(
             max_workers=self._jobs,
             context=multiprocessing.get_context("spawn"),
             initializer=start,
@@ -92,6 +92,17 @@ class Pool:
     def _end(self) -> None:
         self._pool.stop()  # type: ignore[no-untyped-call]  # pebble types only a part of itself
         self._pool.join()
+
+
+class _Workers(ProcessPool):
+    """Ends its workers before it takes their locks away: one that was still starting would miss them,
+    and say so on the standard error that it shares with its parent."""
+
+    def _stop_pool(self) -> None:
+        if self._pool_manager_loop is not None:
+            self._pool_manager_loop.join()
+        self._pool_manager.worker_manager.force_stop_workers()  # type: ignore[no-untyped-call]  # as below
+        super()._stop_pool()  # type: ignore[no-untyped-call]  # pebble types only a part of itself
 
 
 def _how(exitcode: int) -> str:
