@@ -12,7 +12,7 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 _SECRET = re.compile(r"MEMROT_\w*(URL|KEY|PASSWORD|TOKEN)")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>()]+", re.IGNORECASE)
@@ -45,7 +45,10 @@ def _secrets() -> Iterator[str]:
             parts = (url.username, url.password, url.hostname, url.netloc)
         except ValueError:
             continue
-        yield from (part for part in parts if part and len(part) > 2 and part not in _COMMON | {"127.0.0.1"})
+        for part in filter(None, parts):
+            for spelled in {part, unquote(part)}:
+                if len(spelled) > 2 and spelled not in _COMMON | {"127.0.0.1"}:
+                    yield spelled
 
 
 def _names() -> Iterator[str]:

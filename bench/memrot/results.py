@@ -13,12 +13,13 @@ import gzip
 import hashlib
 import os
 import platform
+import secrets
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 from msgspec import Struct
@@ -165,8 +166,12 @@ class RunFolder:
 
     def append(self, line: bytes) -> None:
         """Add a line to ``scores.jsonl``; a torn one before it stays alone on its line."""
-        with (self.path / "scores.jsonl").open("ab") as stream:
-            stream.write((b"\n" if stream.tell() else b"") + line)
+        file = self.path / "scores.jsonl"
+        try:
+            with file.open("ab") as stream:
+                stream.write((b"\n" if stream.tell() else b"") + line)
+        except OSError as error:
+            raise BadInput(f"cannot be written: {error.strerror}", file=str(file)) from None
 
     def scored(self) -> list[Scored]:
         """Every cell of a finished run, in the order of the plan; raises BadInput naming what is torn."""
@@ -189,15 +194,17 @@ class RunFolder:
         return rows
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[str]:
         """Keep other runs out of the folder; the lock ends with the process, however it ends.
 
-        A folder in which nothing else was written is not left behind.
+        Yields the run's own name on servers that it shares with others: drawn once and kept in the lock,
+        since two machines may have folders of one path. A folder in which nothing else was written is not
+        left behind.
         """
         new = [path for path in (self.path, *self.path.parents) if not path.exists()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            stream = (self.path / ".lock").open("w")
+            stream = (self.path / ".lock").open("a+")
         except OSError as error:
             raise BadInput(f"cannot be written: {error.strerror}", file=str(self.path)) from None
         with stream:
@@ -206,7 +213,7 @@ class RunFolder:
             except OSError:
                 raise BadInput("another memrot run is writing here", file=str(self.path)) from None
             try:
-                yield
+                yield _drawn_once(stream)
             finally:
                 if new and [path.name for path in self.path.iterdir()] == [".lock"]:
                     (self.path / ".lock").unlink()
@@ -273,6 +280,19 @@ def file_digest(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from None
+
+
+def _drawn_once(lock: TextIO) -> str:
+    lock.seek(0)
+    known = lock.read().strip()
+    if known:
+        return known
+    try:
+        lock.write(drawn := secrets.token_hex(8))
+        lock.flush()
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=lock.name) from None
+    return drawn
 
 
 def _outcome(seen: Observations) -> Outcome:

@@ -38,7 +38,7 @@ from memrot.results import (
     machine,
     unscored,
 )
-from memrot.run.folder import check, chosen, scratch, tidy
+from memrot.run.folder import check, chosen, forget_unknown, scratch, tidy
 from memrot.run.plan import Plan, Request, planned, versions
 from memrot.run.pool import Died, Pool
 from memrot.run.watch import hung_during
@@ -46,6 +46,7 @@ from memrot.run.worker import (
     Task,
     changes_to,
     described,
+    forget,
     inspect,
     last_words,
     perform,
@@ -72,9 +73,9 @@ def run(request: Request) -> RunFolder:
     embedder = registry.embedder(request.embedder)
     plan = planned(request, embedder)
     folder = chosen(request, plan.settings)
-    with folder.locked():
+    with folder.locked() as run_id:
         check(folder, plan.settings, fresh=request.fresh)
-        with scratch(folder) as temporary, Pool(request.jobs, temporary) as pool:
+        with scratch(run_id) as temporary, Pool(request.jobs, temporary) as pool:
             _Run(request, plan, folder, temporary, pool).go(embedder)
     return folder
 
@@ -89,14 +90,16 @@ class _Run:
         self.folder = folder
         self.scratch = scratch
         self.pool = pool
+        self.abandoned: list[Task] = []
+        """Those whose worker died and that may have left something on a server."""
 
     def go(self, embedder: Embedder) -> None:
         began = time.monotonic()
-        stacks, failures, capabilities = self._identified(embedder)
+        before = None if self.request.fresh or not self.folder.exists() else self.folder.manifest()
+        stacks, failures, capabilities = self._identified(embedder, before)
         if self.request.fresh:
             self.folder.clear()
         tidy(self.folder)
-        before = self.folder.manifest() if self.folder.exists() else None
         for exam in self.plan.exams:
             path = self.folder.timeline_path(identity_of(exam))
             if not path.exists():
@@ -111,6 +114,8 @@ class _Run:
             capabilities=capabilities,
             wall_s=before.wall_s if before else 0.0,
         )
+        if before:
+            forget_unknown(self.folder, before, manifest)
         done = self._done(manifest.cells)
         if all(cell.name in done for cell in manifest.cells) and manifest.finished is not None:
             return
@@ -122,7 +127,7 @@ class _Run:
         self.folder.write_manifest(structs.replace(manifest, finished=_now(), wall_s=took))
 
     def _identified(
-        self, embedder: Embedder
+        self, embedder: Embedder, before: Manifest | None
     ) -> tuple[list[StackId], dict[StackName, Failure], dict[str, dict[str, Capability]]]:
         """What each backend says of itself, and which cannot be measured and why."""
         with Cache() as cache:
@@ -136,6 +141,7 @@ class _Run:
         for place, result in self.pool.run(inspect, tasks, lambda _: None):
             hung = isinstance(result, Died) and hung_during(last_words(tasks[place][2]))
             found[bases[place]] = f"no reply within {_INSPECTION_S:g} s" if hung else result
+        measured = {stack_name(cell.stack): cell.stack for cell in (before.cells if before else ())}
         stacks: list[StackId] = []
         failures: dict[StackName, Failure] = {}
         capabilities: dict[str, dict[str, Capability]] = {}
@@ -150,6 +156,7 @@ class _Run:
                     raise error
                 case Unavailable() as error:
                     failures[stack] = ("unavailable", str(error))
+                    identity = measured.get(stack, identity)  # what was measured of it stays measured
                 case Unsupported() as error:
                     failures[stack] = ("unsupported", str(error))
                 case error:
@@ -198,12 +205,12 @@ class _Run:
         return done
 
     def _done(self, cells: Sequence[Cell]) -> dict[str, Scored]:
-        """Cells with whole observations and scores; what was unavailable is tried again."""
+        """Cells with whole observations and scores, but those that are tried again."""
         known = self.folder.known()
         done = {}
         for cell in cells:
             scored, path = known.get(cell.name), self.folder.file_of(cell)
-            if scored is None or scored.outcome == "unavailable" or not path.exists():
+            if scored is None or _tried_again(cell, scored.outcome) or not path.exists():
                 continue
             if scored.observed == file_digest(path):
                 done[cell.name] = scored
@@ -218,7 +225,7 @@ class _Run:
             footer = self.folder.observations(cell).footer
         except BadInput:
             return False  # torn: measured again
-        return footer is not None and footer.outcome != "unavailable"
+        return footer is not None and not _tried_again(cell, footer.outcome)
 
     def _embedded(self, embedder: Embedder, exams: Sequence[Timeline]) -> Recalled:
         """Every sentence in the cache, for workers that only look them up."""
@@ -248,6 +255,8 @@ class _Run:
         for place, result in self.pool.run(perform, [(task,) for task in tasks], tick):
             yield self._settled(tasks[place], result)
             bar.update()
+        for _ in self.pool.run(forget, [(task,) for task in self.abandoned], lambda _: None):
+            pass  # what could not be removed is, before its cell is tried again
 
     def _task(self, cell: Cell, recalled: Recalled, swaps: dict[str, Recalled]) -> Task:
         measured = self._whole(cell)
@@ -277,6 +286,8 @@ class _Run:
                 during = hung_during(task.last_words)
                 reason = f"no reply within {self.request.timeout:g} s ({during})" if during else str(result)
                 shutil.rmtree(task.folder, ignore_errors=True)
+                if task.cell.stack.deployment == "server":
+                    self.abandoned.append(task)
                 return self._given_up(task.cell, "errored", reason, during or "measuring")
             case BaseException():
                 raise result
@@ -289,6 +300,12 @@ class _Run:
         scored = unscored(cell, seen, path)
         self.folder.append(encode(scored))
         return scored
+
+
+def _tried_again(cell: Cell, outcome: Outcome) -> bool:
+    """Whether an outcome is not for good. Of a server that is not ours an error may be its network's or its
+    operator's doing; one of the product's own comes back."""
+    return outcome == "unavailable" or (outcome == "errored" and cell.stack.deployment == "server")
 
 
 def _now() -> str:

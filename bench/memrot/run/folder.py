@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -12,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memrot.errors import BadInput
-from memrot.results import RunFolder, Settings, difference, newest_incomplete
+from memrot.results import Manifest, RunFolder, Settings, difference, newest_incomplete
 from memrot.run.plan import Request
 
 
@@ -48,15 +47,25 @@ def tidy(folder: RunFolder) -> None:
             part.unlink(missing_ok=True)
 
 
+def forget_unknown(folder: RunFolder, before: Manifest, now: Manifest) -> None:
+    """Remove cells of stacks that could not be opened then and were now: what they are is in the name."""
+    names = {cell.name for cell in now.cells}
+    for cell in before.cells:
+        if not cell.stack.backend and cell.name not in names:
+            folder.file_of(cell).unlink(missing_ok=True)
+
+
 @contextmanager
-def scratch(folder: RunFolder) -> Iterator[Path]:
+def scratch(run_id: str) -> Iterator[Path]:
     """A temporary folder for stores; those of killed sittings of the same run are removed."""
-    run_id = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:8]
     root = Path(tempfile.gettempdir())
     for stale in root.glob(f"memrot-{run_id}-*"):
         shutil.rmtree(stale, ignore_errors=True)
     mine = root / f"memrot-{run_id}-{os.getpid()}"
-    mine.mkdir(mode=0o700)
+    try:
+        mine.mkdir(mode=0o700)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(root)) from None
     try:
         yield mine
     finally:

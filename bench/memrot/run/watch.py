@@ -74,6 +74,7 @@ class Watched:
         self._memory.close()
 
     def __getattr__(self, name: str) -> Any:
+        self._deadline.renew()  # whatever is taken here is called next: a memory need not have a peek
         return getattr(self._memory, name)
 
 

@@ -6,6 +6,7 @@ the parent renames them. So a worker that outlives its run can do no harm.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -105,7 +106,7 @@ def inspect(
 ) -> Info | Unavailable | Unsupported | str:
     """What a backend says of itself, by opening it empty; or why it cannot be opened."""
     place = Place(
-        namespace=_namespace("inspect", folder.parent),
+        namespace=_namespace(folder.name, folder.parent),
         folder=folder / "store",
         dim=embedder.dim,
         expected=1,
@@ -153,6 +154,16 @@ def perform(task: Task) -> bytes:
     return encode(score_cell(task.cell, seen, evaluator.timeline, task.observations))
 
 
+def forget(task: Task) -> None:
+    """Remove what a cell on a server left there as its worker died; a server that is gone keeps it."""
+    task.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with Deadline(task.timeout, task.last_words), contextlib.suppress(Exception):
+            _drop(_opened(task, read_timeline(task.timeline, task.cell.timeline))[1])
+    finally:
+        shutil.rmtree(task.folder, ignore_errors=True)
+
+
 def without_measuring(
     cell: Cell, terms: Terms, outcome: Outcome, reason: str, during: str = "open"
 ) -> Observations:
@@ -187,15 +198,14 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
                 return _finished(
                     evaluator.observe(_watched(lambda: control(evaluator.timeline), deadline), head)
                 )
-            is_memory = registry.is_memory(task.cell.stack.adapter)
-            opener = _opened_memory if is_memory else _opened_stack
-            open_memory, open_bare = opener(task, evaluator.timeline)
+            open_memory, open_bare = _opened(task, evaluator.timeline)
             served = task.cell.stack.deployment == "server"
             if served:
                 _drop(open_bare)  # what a killed run may have left on the server
             seen = evaluator.observe(_watched(open_memory, deadline), head)
             if served:
-                _drop(open_bare)
+                deadline.renew()
+                _drop(open_bare)  # unavailable by now: whatever was seen is of a server that went away
             elif seen.erasure is not None:
                 deadline.renew()
                 left = _left(task, evaluator.timeline, seen.erasure, open_bare)
@@ -235,6 +245,11 @@ def _left(
 
 def _watched(open_memory: Callable[[], MemoryService], deadline: Deadline) -> Callable[[], MemoryService]:
     return lambda: Watched(open_memory, deadline)
+
+
+def _opened(task: Task, exam: Timeline) -> Openers:
+    is_memory = registry.is_memory(task.cell.stack.adapter)
+    return (_opened_memory if is_memory else _opened_stack)(task, exam)
 
 
 def _opened_stack(task: Task, exam: Timeline) -> Openers:
