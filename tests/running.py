@@ -188,16 +188,37 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     }
 
 
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-c", "from memrot.cli import main; main()", *map(str, arguments)]
+def command(*arguments: str | Path, python: str | Path = sys.executable) -> list[str]:
+    return [str(python), "-c", "from memrot.cli import main; main()", *map(str, arguments)]
 
 
 def memrot(
-    *arguments: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None
+    *arguments: str | Path,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    python: str | Path = sys.executable,
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(*arguments), capture_output=True, text=True, env=env, cwd=cwd, timeout=240, check=False
+        command(*arguments, python=python),
+        capture_output=True,
+        text=True,
+        env=env,
+        cwd=cwd,
+        timeout=240,
+        check=False,
     )
+
+
+def alive(marker: str) -> list[int]:
+    """Processes whose environment holds a marker: the run's workers too."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if marker.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
 
 
 def inside(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from running import command, environment, exams, memrot
+from running import alive, command, environment, exams, memrot
 
 STACKS = [f"--stack=exact{layers}" for layers in ("", "+overwrite", "+ttl", "+supersession", "+all")]
 
@@ -29,18 +29,6 @@ def leaderboard(out: Path) -> bytes:
 def cells(out: Path) -> dict[str, int]:
     """Cell -> when its file was written."""
     return {path.name: path.stat().st_mtime_ns for path in (out / "cells").glob("[!.]*")}
-
-
-def alive(marker: str) -> list[int]:
-    """Processes whose environment holds a marker: the run's workers too."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if marker.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
 
 
 def kill_when(process: subprocess.Popen[bytes], ready: Callable[[], bool], how: int) -> bool:

@@ -1,7 +1,7 @@
 """mem0 1.0.x with ``infer=True``: a language model extracts, then decides what to add, update and delete.
 
-It cannot share an environment with mem0 2.x: ``memrot run --stack mem0-v1 --python PATH`` runs it in one of
-its own, and ``memrot leaderboard`` merges the runs. With the scripted extractor the decisions are the
+It cannot share an environment with mem0 2.x: ``memrot run --stack mem0-v1 --python mem0-v1=PATH`` measures it
+in one of its own, beside the other stacks of the run. With the scripted extractor the decisions are the
 script's (``memrot.extractor``): it updates a memory whose first words are those of what is said.
 """
 
@@ -39,7 +39,8 @@ def open_memory(place: Place, options: Mapping[str, str], embedder: Embedder) ->
     module = mem0.alone(folder, "mem0-v1")
     if not version("mem0ai").startswith("1."):
         raise Unavailable(
-            "pip install 'memrot[mem0-v1]' in an environment of its own, and name its Python: --python PATH"
+            "pip install 'memrot[mem0-v1]' in an environment of its own, and name its Python: "
+            "--python mem0-v1=PATH"
         )
     llm = language_model("mem0-v1", options)
     memory = mem0.memory(module, place, folder, llm, str(folder / "history.db"))

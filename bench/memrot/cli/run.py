@@ -71,11 +71,11 @@ def run(  # noqa: PLR0917 - an option each
         ),
     ] = None,
     python: Annotated[
-        Path | None,
+        list[str] | None,
         Option(
-            metavar="PATH",
-            help="Run in another environment with memrot, for backends that exclude each other; "
-            "leaderboard DIR DIR shows both.",
+            metavar="[NAME=]PATH",
+            help="Measure the stacks of adapter NAME in another environment with memrot, for backends that "
+            "exclude each other; repeatable. Without NAME: the whole run.",
         ),
     ] = None,
     metrics_file: Annotated[
@@ -86,8 +86,7 @@ def run(  # noqa: PLR0917 - an option each
 
     Interrupted, the same command finishes only what is missing.
     """
-    if python is not None:
-        elsewhere.go_on(python, "--python")
+    pythons = elsewhere.pythons(python or (), "--python")
     bounds = [_bound(text) for text in fail_under or ()]
     if llm_base_url is not None:
         os.environ["MEMROT_LLM_URL"] = llm_base_url  # workers find it where adapters look for addresses
@@ -110,6 +109,7 @@ def run(  # noqa: PLR0917 - an option each
         ask_every=ask_every,
         links_told=links_told,
         fresh=fresh,
+        pythons=pythons,
     )
     try:
         folder = measure(request)

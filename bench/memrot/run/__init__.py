@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import structs
 from tqdm import tqdm
@@ -38,8 +38,10 @@ from memrot.results import (
     machine,
     unscored,
 )
+from memrot.run.elsewhere import Environments
 from memrot.run.folder import check, chosen, forget_unknown, scratch, tidy
-from memrot.run.plan import Plan, Request, planned, versions
+from memrot.run.inspection import inspected
+from memrot.run.plan import Introduced, Plan, Request, introduced, planned, refuse_layers, versions
 from memrot.run.pool import Died, Pool
 from memrot.run.watch import hung_during
 from memrot.run.worker import (
@@ -47,8 +49,6 @@ from memrot.run.worker import (
     changes_to,
     described,
     forget,
-    inspect,
-    last_words,
     perform,
     sentences,
     without_measuring,
@@ -59,9 +59,6 @@ __all__ = ["Request", "run"]
 
 Failure: TypeAlias = tuple[Outcome, str]
 """Why a stack cannot be measured at all: the outcome of its cells, and the reason."""
-
-_INSPECTION_S = 120.0
-"""A backend's first start may be slow: imports, a server."""
 
 
 def run(request: Request) -> RunFolder:
@@ -76,20 +73,24 @@ def run(request: Request) -> RunFolder:
     with folder.locked() as run_id:
         check(folder, plan.settings, fresh=request.fresh)
         with scratch(run_id) as temporary, Pool(request.jobs, temporary) as pool:
-            _Run(request, plan, folder, temporary, pool).go(embedder)
+            environments = Environments(pool, request.pythons, request.jobs, temporary)
+            _Run(request, plan, folder, temporary, environments).go(embedder)
     return folder
 
 
 class _Run:
     """One sitting: what several steps share."""
 
-    def __init__(self, request: Request, plan: Plan, folder: RunFolder, scratch: Path, pool: Pool) -> None:
+    def __init__(
+        self, request: Request, plan: Plan, folder: RunFolder, scratch: Path, environments: Environments
+    ) -> None:
         self.request = request
         self.plan = plan
         self.terms = plan.settings.terms
         self.folder = folder
         self.scratch = scratch
-        self.pool = pool
+        self.environments = environments
+        self.introduced = self._introduced()
         self.abandoned: list[Task] = []
         """Those whose worker died and that may have left something on a server."""
 
@@ -107,7 +108,7 @@ class _Run:
         manifest = Manifest(
             settings=self.plan.settings,
             cells=self._cells(stacks),
-            versions=versions(self.plan.stacks),
+            versions=versions(self.introduced, self.request.pythons.keys()),
             machine=machine(),
             started=before.started if before else _now(),
             finished=before.finished if before else None,
@@ -130,17 +131,8 @@ class _Run:
         self, embedder: Embedder, before: Manifest | None
     ) -> tuple[list[StackId], dict[StackName, Failure], dict[str, dict[str, Capability]]]:
         """What each backend says of itself, and which cannot be measured and why."""
-        with Cache() as cache:
-            recalled = Recalled.of(embedder, cache)
         bases = list(dict.fromkeys(stack.opened for stack in self.plan.stacks))
-        tasks = [
-            (base.adapter, base.adapter_options, self.scratch / f"inspect{place}", recalled, _INSPECTION_S)
-            for place, base in enumerate(bases)
-        ]
-        found: dict[StackName, object] = {}
-        for place, result in self.pool.run(inspect, tasks, lambda _: None):
-            hung = isinstance(result, Died) and hung_during(last_words(tasks[place][2]))
-            found[bases[place]] = f"no reply within {_INSPECTION_S:g} s" if hung else result
+        found = inspected(bases, embedder, self.environments, self.scratch)
         measured = {stack_name(cell.stack): cell.stack for cell in (before.cells if before else ())}
         stacks: list[StackId] = []
         failures: dict[StackName, Failure] = {}
@@ -150,21 +142,44 @@ class _Run:
             match found[stack.opened]:
                 case Info() as info:
                     identity = described(identity, info)
-                    whole = registry.is_memory(stack.adapter)
+                    whole = self.introduced[stack.adapter].memory
                     capabilities[str(stack.opened)] = dict(info.capabilities if whole else under_layers(info))
-                case BadInput() as error:
-                    raise error
                 case Unavailable() as error:
                     failures[stack] = ("unavailable", str(error))
                     identity = measured.get(stack, identity)  # what was measured of it stays measured
                 case Unsupported() as error:
                     failures[stack] = ("unsupported", str(error))
-                case error:
-                    failures[stack] = ("errored", f"cannot be opened: {error}")
-            if stack in failures and (known := registry.capabilities(stack.adapter)):
-                capabilities[str(stack.opened)] = dict(known)
+                case how:
+                    failures[stack] = ("errored", f"cannot be opened: {how}")
             stacks.append(identity)
+        failed = sorted({stack.opened for stack in failures})
+        asked = [(each.adapter,) for each in failed]
+        for place, declared in self._spread(registry.capabilities, asked):
+            if isinstance(declared, Mapping) and declared:
+                capabilities[str(failed[place])] = dict(declared)
         return stacks, failures, capabilities
+
+    def _introduced(self) -> dict[str, Introduced]:
+        """What its environment knows of each adapter; raises BadInput for what cannot be asked for there."""
+        known = {
+            stack.adapter: introduced(stack.adapter)
+            for stack in self.plan.stacks
+            if stack.adapter not in self.request.pythons
+        }
+        asked = [(adapter,) for adapter in self.request.pythons]
+        for place, result in self._spread(introduced, asked):
+            if isinstance(result, Died):
+                raise BadInput(f"--python: {result}", file=str(self.request.pythons[asked[place][0]]))
+            if isinstance(result, BaseException):
+                raise result
+            known[asked[place][0]] = result
+        for stack in self.plan.stacks:
+            refuse_layers(stack, known[stack.adapter])
+        return known
+
+    def _spread(self, work: Callable[..., Any], tasks: Sequence[tuple[str]]) -> Iterator[tuple[int, Any]]:
+        """Tasks that take the name of an adapter, each done where the adapter is."""
+        return self.environments.run(work, tasks, [adapter for (adapter,) in tasks], lambda _: None)
 
     def _cells(self, stacks: Sequence[StackId]) -> tuple[Cell, ...]:
         """Timeline by timeline, so that the time left is estimated from a fair sample."""
@@ -252,10 +267,14 @@ class _Run:
                 bar.set_postfix_str(tasks[running[0]].cell.name.rpartition("--")[0], refresh=False)
             bar.refresh()
 
-        for place, result in self.pool.run(perform, [(task,) for task in tasks], tick):
+        adapters = [task.cell.stack.adapter for task in tasks]
+        for place, result in self.environments.run(perform, [(task,) for task in tasks], adapters, tick):
             yield self._settled(tasks[place], result)
             bar.update()
-        for _ in self.pool.run(forget, [(task,) for task in self.abandoned], lambda _: None):
+        adapters = [task.cell.stack.adapter for task in self.abandoned]
+        for _ in self.environments.run(
+            forget, [(task,) for task in self.abandoned], adapters, lambda _: None
+        ):
             pass  # what could not be removed is, before its cell is tried again
 
     def _task(self, cell: Cell, recalled: Recalled, swaps: dict[str, Recalled]) -> Task:

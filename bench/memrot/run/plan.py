@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from importlib.metadata import version
 from pathlib import Path
 
@@ -44,6 +45,16 @@ class Request(Struct, frozen=True, kw_only=True):
     links_told: float = 1.0
     """The share of links that memories are told of."""
     fresh: bool = False
+    pythons: Mapping[str, Path] = {}
+    """Adapter -> the Python of an environment of its own, with the same memrot."""
+
+
+class Introduced(Struct, frozen=True):
+    """What an environment knows of an adapter without opening it."""
+
+    memory: bool
+    packages: dict[str, str | None]
+    """What can change its numbers, with the versions that are installed."""
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -71,7 +82,7 @@ def planned(request: Request, embedder: Embedder) -> Plan:
         raise BadInput(f"--links-told: expected a share from 0 to 1, got {request.links_told}")
     if not 0 < request.timeout < float("inf"):
         raise BadInput(f"--timeout: expected seconds above 0, got {request.timeout}")
-    stacks = _stacks(request.stacks or profile.stacks)
+    stacks = _stacks(request.stacks or profile.stacks, request.pythons.keys())
     exams = _exams(request.scenarios or profile.scenarios, request.seeds or profile.seeds)
     embedders = {name: registry.embedder(name) for name in sorted(set().union(*map(changes_to, exams)))}
     return Plan(
@@ -97,31 +108,55 @@ def planned(request: Request, embedder: Embedder) -> Plan:
     )
 
 
-def versions(stacks: Sequence[StackName]) -> dict[str, str | None]:
-    """Of everything installed that can change a number."""
-    known: dict[str, str | None] = {
+def introduced(adapter: str) -> Introduced:
+    """Of this environment; raises BadInput where the adapter is unknown in it."""
+    registry.examinee(adapter)
+    return Introduced(registry.is_memory(adapter), {**_always(), **registry.packages(adapter)})
+
+
+def versions(known: Mapping[str, Introduced], elsewhere: AbstractSet[str]) -> dict[str, str | None]:
+    """Of everything installed that can change a number, by package.
+
+    What differs in the environment of an adapter of ``elsewhere`` stands there with the adapter's name.
+    """
+    found = _always()
+    for adapter in sorted(known.keys() - elsewhere):
+        found |= known[adapter].packages
+    for adapter in sorted(known.keys() & elsewhere):
+        others = {name: one for name, one in known[adapter].packages.items() if found.get(name) != one}
+        found |= {f"{name} ({adapter})": one for name, one in others.items()}
+    return found
+
+
+def _always() -> dict[str, str | None]:
+    return {
         "memrot": memrot.__version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
         "scipy": version("scipy"),
     }
-    for adapter in sorted({stack.adapter for stack in stacks}):
-        known.update(registry.packages(adapter))
-    return known
 
 
-def _stacks(spelled: Sequence[str]) -> tuple[StackName, ...]:
+def refuse_layers(stack: StackName, of: Introduced) -> None:
+    """Raise BadInput where a whole memory was asked for with layers."""
+    if of.memory and stack != stack.opened:
+        raise BadInput(
+            f"stack {str(stack)!r}: {stack.adapter} is a whole memory, which takes neither layers nor "
+            "options of a stack"
+        )
+
+
+def _stacks(spelled: Sequence[str], elsewhere: AbstractSet[str]) -> tuple[StackName, ...]:
+    """What is installed elsewhere is looked up there, later."""
     stacks = tuple(dict.fromkeys(names.parse(text) for text in spelled))
     for stack in stacks:
         if stack.adapter in CONTROLS:
             raise BadInput(f"{stack.adapter!r} is a control: it is in every run and takes no layers")
-        registry.examinee(stack.adapter)
-        if registry.is_memory(stack.adapter) and stack != stack.opened:
-            raise BadInput(
-                f"stack {str(stack)!r}: {stack.adapter} is a whole memory, which takes neither layers nor "
-                "options of a stack"
-            )
+        if stack.adapter not in elsewhere:
+            refuse_layers(stack, introduced(stack.adapter))
         layers.parse(stack.layers, facts=1)  # names are checked; how much an eviction keeps is not known yet
+    if unasked := elsewhere - {stack.adapter for stack in stacks}:
+        raise BadInput(f"--python: no stack of this run is of {min(unasked)!r}")
     return stacks
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -30,6 +30,16 @@ class Died(Exception):
     """The worker of a task ended before it was done; the message says how."""
 
 
+class Workers(Protocol):
+    """What runs tasks, here or in another environment."""
+
+    def run(
+        self, work: Callable[..., Any], tasks: Sequence[Sequence[Any]], tick: Tick
+    ) -> Iterator[tuple[int, Any]]:
+        """Yields (place in ``tasks``, result) as they are done; an exception where one failed."""
+        ...
+
+
 class Pool:
     """Runs picklable tasks in ``jobs`` workers, whose temporary files go to ``scratch``."""
 
@@ -41,7 +51,6 @@ class Pool:
     def run(
         self, work: Callable[..., Any], tasks: Sequence[Sequence[Any]], tick: Tick
     ) -> Iterator[tuple[int, Any]]:
-        """Yields (place in ``tasks``, result) as they are done; an exception where one failed."""
         left = list(range(len(tasks)))
         for _ in range(_ATTEMPTS):
             broken = []
@@ -50,7 +59,7 @@ class Pool:
                 if isinstance(error, BrokenProcessPool):
                     broken.append(place)
                 elif isinstance(error, ProcessExpired):
-                    yield place, Died(_how(error.exitcode))
+                    yield place, Died(how_it_ended(error.exitcode, "the worker"))
                 else:
                     yield place, future.result() if error is None else error
             if not broken:
@@ -105,10 +114,10 @@ class _Workers(ProcessPool):
         super()._stop_pool()  # type: ignore[no-untyped-call]  # pebble types only a part of itself
 
 
-def _how(exitcode: int) -> str:
+def how_it_ended(exitcode: int, what: str) -> str:
     if exitcode >= 0:
-        return f"the worker ended with exit code {exitcode}"
+        return f"{what} ended with exit code {exitcode}"
     try:
-        return f"the worker was ended by {signal.Signals(-exitcode).name}"
+        return f"{what} was ended by {signal.Signals(-exitcode).name}"
     except ValueError:
-        return f"the worker was ended by signal {-exitcode}"
+        return f"{what} was ended by signal {-exitcode}"
