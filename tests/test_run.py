@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,15 @@ import pytest
 from running import environment, exams, memrot
 
 HASHING = ("--embedder", "hashing")
+ONE_TASK = """
+import sys, tempfile
+from pathlib import Path
+from memrot.run.pool import Pool
+
+if __name__ == "__main__":
+    with Pool(8, Path(tempfile.gettempdir())) as pool:
+        print(*pool.run(len, [("ab",)], lambda _: None))
+"""
 FAULTY = ("raising", "hanging", "dying", "stillborn", "missing", "unreachable")
 
 
@@ -176,3 +187,10 @@ def test_a_given_server_is_left_as_it_was_and_never_named(tmp_path: Path) -> Non
                 assert f":{port}" not in path.read_text()
     finally:
         server.stop()
+
+
+def test_workers_that_are_still_starting_end_in_silence(tmp_path: Path) -> None:
+    script = tmp_path / "one_task.py"
+    script.write_text(ONE_TASK)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("(0, 2)\n", "")
