@@ -4,10 +4,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+NPM := $(VENV)/share/memrot/npm/installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test check seeds perf lock clean
+.PHONY: help setup npm bench test check seeds perf lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,10 +25,15 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+npm: $(NPM) ## Install the memory server that the stack mcp runs, from npm's registry
+
+$(NPM): adapters/memrot_adapters/mcp_servers/package-lock.json $(STAMP)
+	@$(BIN)/python -m memrot_adapters.mcp_npm
+
 bench: setup ## Run the default profile and print the leaderboard (ARGS="--profile smoke")
 	$(BIN)/memrot run $(ARGS)
 
-test: setup ## Run all tests
+test: setup npm ## Run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 check: setup ## Lint, check the format, types and import directions

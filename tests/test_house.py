@@ -20,7 +20,7 @@ FOLDERS = ("bench", "adapters", "scenarios", "tests")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 HEAVY = (
-    "apsw", "chromadb", "duckdb", "faiss", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mem0", "onnxruntime",
+    "apsw", "chromadb", "duckdb", "faiss", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mcp", "mem0", "onnxruntime",
     "openai", "pandas", "psycopg", "pyarrow", "pymilvus", "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy",
     "sqlalchemy", "tokenizers", "torch", "usearch",
 )  # fmt: skip
@@ -109,10 +109,12 @@ def test_the_lock_has_hashes_and_no_address() -> None:
 
 
 def test_the_lock_covers_what_is_asked_for() -> None:
+    """What ``all`` leaves out goes into an environment of its own."""
+    extras = PROJECT["optional-dependencies"]
     asked = [
         *PYPROJECT["build-system"]["requires"],
         *PROJECT["dependencies"],
-        *(need for extra in PROJECT["optional-dependencies"].values() for need in extra),
+        *(need for name in re.findall(r"[\w-]+", extras["all"][0])[1:] for need in extras[name]),
         *PYPROJECT["dependency-groups"]["dev"],
         "editables",  # what an editable install needs and a group could forget
     ]
@@ -167,6 +169,9 @@ def test_the_wheel_holds_all_packages_with_their_data(tmp_path: Path) -> None:
     packages = ("memrot", "memrot_adapters", "memrot_scenarios")
     assert {f"{package}/py.typed" for package in packages} <= held
     assert "memrot/embed/minilm-vocab.txt" in held
+    assert {
+        f"memrot_adapters/mcp_servers/{name}" for name in ("server-memory.toml", "package-lock.json")
+    } <= held
     assert {f"memrot/starter/{kind}/pyproject.toml.tmpl" for kind in ("store", "memory")} <= held
     assert {name.rpartition("/licenses/")[2] for name in held if "/licenses/" in name} == {
         "LICENSE",
