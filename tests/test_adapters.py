@@ -16,6 +16,7 @@ from memrot_adapters import (
     chroma,
     duckdb,
     faiss,
+    graphiti,
     lancedb,
     mem0,
     milvus,
@@ -94,6 +95,11 @@ class TestPgVector(StoreConformance):
 
 class TestFaiss(StoreConformance):
     open_store = staticmethod(faiss.open_store)
+
+
+class TestGraphiti(StoreConformance):
+    open_store = staticmethod(graphiti.open_store)
+    examples = 1  # a graph is opened and closed in .2 s, and a question takes 8 ms
 
 
 class TestUSearch(StoreConformance):

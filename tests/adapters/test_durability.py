@@ -44,6 +44,7 @@ time.sleep(600)
         "milvus",
         "duckdb",
         "usearch",
+        "graphiti",
     ],
 )
 def test_what_was_written_survives_kill_9(tmp_path: Path, stack: str) -> None:

