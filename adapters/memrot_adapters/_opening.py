@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from memrot.errors import BadInput, Unavailable, to_install
@@ -40,3 +41,13 @@ def address(variable: str, product: str) -> str:
     if not url:
         raise Unavailable(f"set {variable} to the URL of a {product} server")
     return url
+
+
+@contextmanager
+def reaching(variable: str, product: str) -> Iterator[None]:
+    """Raise Unavailable for whatever a first call of a server gives: its text may hold the address."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  each product's transport has many errors of its own
+        server = f"the {product} server" if product else "the server"
+        raise Unavailable(f"{server} at {variable} gives {type(error).__name__}") from None

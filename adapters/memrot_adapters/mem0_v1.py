@@ -17,7 +17,7 @@ from memrot.errors import Unavailable
 from memrot.memory import Capability, Embedder, Place
 from memrot_adapters import mem0
 from memrot_adapters._native import NO_CASCADE
-from memrot_adapters.mem0_infer import MOST, Mem0Infer, language_model
+from memrot_adapters.mem0_infer import Mem0Infer, language_model
 
 _DECIDED = Capability("native", "if the model decides so")
 CAPABILITIES = {
@@ -53,10 +53,7 @@ class Mem0V1(Mem0Infer):
         decided = self.info.note.replace("no model", "no model, its decisions are the script's")
         self.info = structs.replace(self.info, name="mem0-v1", note=decided, capabilities=CAPABILITIES)
 
-    def _found(self, text: str, k: int) -> Sequence[Mapping[str, Any]]:
-        found: Sequence[Mapping[str, Any]] = self._memory.search(text, user_id=self._user, limit=k)["results"]
-        return found
-
-    def _kept(self) -> Sequence[Mapping[str, Any]]:
-        kept: Sequence[Mapping[str, Any]] = self._memory.get_all(user_id=self._user, limit=MOST)["results"]
-        return kept
+    def _results(self, text: str, k: int) -> Sequence[Mapping[str, Any]]:
+        reply = self._memory.search(text, user_id=self._user, limit=k)
+        results: Sequence[Mapping[str, Any]] = reply["results"]
+        return results

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from memrot.errors import Unavailable
 from memrot.memory import Fields, Info, Op, Place, Query, Record, Where
-from memrot_adapters._opening import address, backend, check_options
+from memrot_adapters._opening import address, backend, check_options, reaching
 
 URL = "MEMROT_MILVUS_URL"
 
@@ -47,10 +46,9 @@ def open_store(place: Place, options: Mapping[str, str]) -> Milvus:
         file = place.folder / f"{place.namespace}.db"
         return Milvus(pymilvus, pymilvus.MilvusClient(str(file)), place, file, servers)
     url = address(URL, "Milvus")
-    try:
-        return Milvus(pymilvus, pymilvus.MilvusClient(url, timeout=10), place)
-    except pymilvus.MilvusException as error:  # its text may hold the address
-        raise Unavailable(f"the Milvus server at {URL} gives {type(error).__name__}") from None
+    with reaching(URL, "Milvus"):
+        reached = pymilvus.MilvusClient(url, timeout=10)
+    return Milvus(pymilvus, reached, place)
 
 
 class Milvus:
