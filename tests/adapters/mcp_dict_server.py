@@ -40,7 +40,7 @@ def words(text: str) -> set[str]:
 
 @server.tool()
 def remember(content: str, user: str) -> dict[str, Any]:
-    number = str(max(map(int, ITEMS), default=0) + 1)
+    number = str(max((int(id_) for id_ in ITEMS if id_.isdigit()), default=0) + 1)
     ITEMS[number] = {"id": number, "content": content, "user": user}
     save()
     return {"memory": ITEMS[number]}
@@ -53,6 +53,14 @@ def change(id: str, content: str) -> dict[str, Any]:  # noqa: A002  as servers n
     ITEMS[id]["content"] = content
     save()
     return {"memory": ITEMS[id]}
+
+
+@server.tool()
+def put(id: str, content: str, user: str) -> str:  # noqa: A002  as servers name it
+    """Keep an item under an id of the caller's, in the place of what was there."""
+    ITEMS[id] = {"id": id, "content": content, "user": user}
+    save()
+    return "kept"
 
 
 @server.tool()
