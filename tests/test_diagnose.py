@@ -125,6 +125,13 @@ def test_misses_are_charged_by_cause(exam: Timeline, tmp_path: Path) -> None:
     assert "expired" not in misses("c", ("ttl",))
 
 
+def test_misses_of_a_memory_that_cannot_be_looked_into_are_shown(exam: Timeline, tmp_path: Path) -> None:
+    closed = Relabelled(stack(exam, tmp_path, ("ttl[hard]",)), {})
+    found = diagnose({"closed": [score(exam, observe(closed, exam))]})
+    assert found[0].misses.keys() == {"not examined"}
+    assert miss_table(found).split()[-3:] == ["closed", "1", str(found[0].misses["not examined"])]
+
+
 def test_tables(exam: Timeline, tmp_path: Path) -> None:
     scores = score(exam, observe(stack(exam, tmp_path, ()), exam))
     made_up = structs.replace(scores, leaks={"ttl": 2}, leaks_hedged={"ttl": 1}, misses={"outranked": 7})

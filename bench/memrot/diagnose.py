@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import get_args
 
 from msgspec import Struct
 from tabulate import tabulate
 
-from memrot.model import PeekCause
 from memrot.score import Scores
+from memrot.score.leaks import CHARGES as LEAKS
+from memrot.score.leaks import NOT_EXAMINED, PEEK_CAUSES
 
-LEAKS = ("ttl", "supersession", "propagation", "unknowable")
-MISSES: tuple[str, ...] = get_args(PeekCause)
+MISSES: tuple[str, ...] = (*PEEK_CAUSES, NOT_EXAMINED)
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
@@ -58,7 +57,7 @@ def leak_table(found: Sequence[Diagnosis]) -> str:
 
 
 def miss_table(found: Sequence[Diagnosis]) -> str:
-    """Only the causes that occur have a column; the last three are retrieval's, not the memory's."""
+    """Only the causes that occur have a column; a memory that cannot be looked into is not examined."""
     causes = [cause for cause in MISSES if any(cause in each.misses for each in found)]
     if not causes:
         return "nothing was missed"
