@@ -72,6 +72,8 @@ def test_the_format(board: Board) -> None:
         assert set(row["metrics"]) == set(METRICS)
         assert set(row["cells"]) == set(OUTCOMES)
         assert set(row["latency_ms"]) == {"p50", "p95"}
+        for leaks in (row["leaks"], row["leaks_hedged"]):
+            assert list(leaks) == ["ttl", "supersession", "propagation", "unknowable"]
         for estimate in filter(None, row["metrics"].values()):
             assert set(estimate) == {"mean", "low", "high", "n"}
     everything = next(row for row in table["rows"] if row["stack"] == "exact+all")
@@ -152,6 +154,8 @@ def test_an_error_takes_the_rank_and_nothing_else(folder: RunFolder) -> None:
     assert row.cells == {"answered": 1, "errored": 1, "unsupported": 0, "unavailable": 0, "skipped": 0}
     assert row.metrics["lifecycle"] is not None
     assert row.metrics["lifecycle"].n == 1
+    nothing = row_of("exact+all", [cell for cell in rows["exact+all"] if cell.outcome == "errored"], None)
+    assert nothing.leaks == nothing.leaks_hedged == {}, "no answer is no zero"
 
 
 def test_two_versions_of_a_backend_are_two_rows(folder: RunFolder) -> None:

@@ -7,7 +7,7 @@ where or in which order cells were measured, except the latencies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from memrot import stats
 from memrot.cells import Kind, stack_name
-from memrot.diagnose import total
+from memrot.diagnose import LEAKS, total
 from memrot.erasure import Erased, together
 from memrot.observations import EmbedderId, Outcome, TimelineId
 from memrot.results import Scored
@@ -123,8 +123,8 @@ def row(label: str, cells: Sequence[Scored], rank: tuple[int, int] | None) -> Ro
         reason=next((cell.reason for cell in cells if cell.outcome == outcome), None),
         rank=rank,
         metrics={metric: estimate(cells, metric) for metric in METRICS},
-        leaks=total(each.leaks for each in scores),
-        leaks_hedged=total(each.leaks_hedged for each in scores),
+        leaks=_charged(each.leaks for each in scores),
+        leaks_hedged=_charged(each.leaks_hedged for each in scores),
         latency_ms=latency(cells),
         erased=_erased(cells),
     )
@@ -190,6 +190,13 @@ def latency(cells: Sequence[Scored]) -> Latency:
     if not taken:
         return Latency(None, None)
     return Latency(*(round(float(value), 3) for value in np.percentile(taken, [50, 95])))
+
+
+def _charged(leaks: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Every charge, zeros too; nothing of a row that answered nothing, which is no zero."""
+    counts = list(leaks)
+    summed = total(counts)
+    return {charge: summed.get(charge, 0) for charge in LEAKS} if counts else {}
 
 
 def _erased(cells: Sequence[Scored]) -> Erased | UnsetType:
