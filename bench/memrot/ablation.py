@@ -17,11 +17,11 @@ from tabulate import tabulate
 
 from memrot import stats
 from memrot.cells import stack_name
-from memrot.diagnose import LEAKS
 from memrot.errors import BadInput
 from memrot.leaderboard.rows import METRICS, Pick, whole
 from memrot.names import ALL, StackName
 from memrot.results import Scored
+from memrot.score.leaks import CHARGES
 from memrot.stats import LEVEL, Interval
 
 Layers: TypeAlias = frozenset[str]
@@ -103,7 +103,7 @@ def ablate(rows: Factorial) -> Ablation:
             shared,
             {
                 f"{layer}, {how}": _leaks(layer, hedged=how == "hedged")
-                for layer in LEAKS
+                for layer in CHARGES
                 for how in ("asserted", "hedged")
             },
         ),

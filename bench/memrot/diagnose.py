@@ -12,8 +12,7 @@ from msgspec import Struct
 from tabulate import tabulate
 
 from memrot.score import Scores
-from memrot.score.leaks import CHARGES as LEAKS
-from memrot.score.leaks import NOT_EXAMINED, PEEK_CAUSES
+from memrot.score.leaks import CHARGES, NOT_EXAMINED, PEEK_CAUSES
 
 MISSES: tuple[str, ...] = (*PEEK_CAUSES, NOT_EXAMINED)
 
@@ -52,7 +51,7 @@ def total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def leak_table(found: Sequence[Diagnosis]) -> str:
     """Asserted / hedged; a stack that answered nothing has dashes, not zeros."""
     return _table(
-        found, LEAKS, lambda each, layer: f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}"
+        found, CHARGES, lambda each, layer: f"{each.leaks.get(layer, 0)} / {each.hedged.get(layer, 0)}"
     )
 
 

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from memrot import stats
-from memrot.diagnose import LEAKS, total
+from memrot.diagnose import total
 from memrot.errors import BadInput
 from memrot.leaderboard.rows import METRICS, Pick, whole
 from memrot.results import Scored
 from memrot.score import Scores
+from memrot.score.leaks import CHARGES
 from memrot.stats import LEVEL, Interval
 
 Pairs = Sequence[tuple[Scored, Scored]]
@@ -214,7 +215,7 @@ def _leaks(pairs: Pairs) -> tuple[Leaks, ...]:
         return picked
 
     differences = []
-    for layer in LEAKS:
+    for layer in CHARGES:
         first, second = _values(pairs, charged(layer))
         differences.append(stats.difference(second, first))
     asserted = [total(each.leaks for each in side) for side in _scores(pairs)]
@@ -226,7 +227,7 @@ def _leaks(pairs: Pairs) -> tuple[Leaks, ...]:
             hedged=(hedged[0].get(layer, 0), hedged[1].get(layer, 0)),
             p=p,
         )
-        for layer, p in zip(LEAKS, _corrected(differences), strict=True)
+        for layer, p in zip(CHARGES, _corrected(differences), strict=True)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from memrot.cells import stack_name
-from memrot.diagnose import LEAKS, total
+from memrot.diagnose import total
 from memrot.leaderboard import lead
 from memrot.leaderboard.rows import Estimate, Pick, comparable, estimate_of, whole
 from memrot.leaderboard.rows import part as part_of
@@ -14,6 +14,7 @@ from memrot.leaderboard.tables import heading, interval, number, ordered, table,
 from memrot.model import Reason
 from memrot.results import Scored
 from memrot.score import Scores
+from memrot.score.leaks import CHARGES
 from memrot.stats import ranks_without_each_scenario
 
 if TYPE_CHECKING:
@@ -140,9 +141,9 @@ def _layers(board: Board, shape: Format) -> str:
             layers,
             str(len({str(stack_name(cell.cell.stack)) for cell in cells})),
             *(number(estimate_of(cells, whole(metric))) for metric in ("lifecycle", "confidently_wrong")),
-            *(f"{asserted.get(layer, 0)} / {hedged.get(layer, 0)}" for layer in LEAKS),
+            *(f"{asserted.get(layer, 0)} / {hedged.get(layer, 0)}" for layer in CHARGES),
         ])  # fmt: skip
-    headings = ["layers", "stacks", "lifecycle", "conf. wrong", *LEAKS]
+    headings = ["layers", "stacks", "lifecycle", "conf. wrong", *CHARGES]
     return (
         heading("By layer set, over all backends; leaks asserted / hedged", shape)
         + "\n\n"

@@ -16,10 +16,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 from memrot import stats
 from memrot.cells import Kind, stack_name
-from memrot.diagnose import LEAKS, total
+from memrot.diagnose import total
 from memrot.erasure import Erased, together
 from memrot.observations import EmbedderId, Outcome, TimelineId
 from memrot.results import Scored
+from memrot.score.leaks import CHARGES
 
 FORMAT = 1
 
@@ -196,7 +197,7 @@ def _charged(leaks: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Every charge, zeros too; nothing of a row that answered nothing, which is no zero."""
     counts = list(leaks)
     summed = total(counts)
-    return {charge: summed.get(charge, 0) for charge in LEAKS} if counts else {}
+    return {charge: summed.get(charge, 0) for charge in CHARGES} if counts else {}
 
 
 def _erased(cells: Sequence[Scored]) -> Erased | UnsetType:
