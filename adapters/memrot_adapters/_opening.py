@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from memrot.errors import BadInput, Unavailable, to_install
+from memrot.errors import BadOption, Unavailable, to_install
 
 
 def check_options(adapter: str, options: Mapping[str, str], known: Mapping[str, tuple[str, ...]]) -> None:
-    """Raise BadInput for an option that is not among ``known`` (option -> the values it may have)."""
+    """Raise BadOption for an option that is not among ``known`` (option -> the values it may have)."""
     for name, value in options.items():
         if not known:
-            raise BadInput(f"{adapter}: takes no options, got {name!r}")
+            raise BadOption(f"{adapter}: takes no options, got {name!r}", known)
         if name not in known:
-            raise BadInput(f"{adapter}: unknown option {name!r}; known: {', '.join(known)}")
+            raise BadOption(f"{adapter}: unknown option {name!r}; known: {', '.join(known)}", known)
         if value not in known[name]:
             allowed = "no value" if known[name] == ("",) else " or ".join(filter(None, known[name]))
-            raise BadInput(f"{adapter}: option {name!r} takes {allowed}, got {value!r}")
+            raise BadOption(f"{adapter}: option {name!r} takes {allowed}, got {value!r}", known)
 
 
 def backend(module: str, extra: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 
 class BadInput(Exception):
@@ -11,6 +12,14 @@ class BadInput(Exception):
     def __init__(self, what: str, *, file: str | None = None, line: int | None = None) -> None:
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         super().__init__(where + " ".join(what.split()))
+
+
+class BadOption(BadInput):
+    """An option that an adapter does not have; ``known``: those it has, with the values they may have."""
+
+    def __init__(self, what: str, known: Mapping[str, tuple[str, ...]] = {}) -> None:
+        super().__init__(what)
+        self.known = known
 
 
 class Unavailable(Exception):

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memrot.errors import BadInput
+from memrot.errors import BadOption
 from memrot.memory import Clause, Fields, Info, Place, Query, Record, Where
 
 _NO_VECTOR = np.empty(0, np.float32)
@@ -31,7 +31,7 @@ _LENGTH = 4
 def open_store(place: Place, options: Mapping[str, str]) -> Exact:
     """The store of a place, with what it held when it was last closed, or killed."""
     if options:
-        raise BadInput(f"exact takes no options, got {sorted(options)}")
+        raise BadOption(f"exact takes no options, got {sorted(options)}")
     return Exact(place)
 
 

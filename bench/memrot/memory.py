@@ -56,10 +56,12 @@ Where: TypeAlias = Sequence[Clause]
 
 
 class Capability(Struct, frozen=True):
-    """How something is done, and why so: a reason, a measurement or an upstream link."""
+    """How something is done, and why so: a reason or a measurement, and an upstream link."""
 
     how: How
     why: str = ""
+    link: str = ""
+    """Where the product itself says so: a page of its documentation or its tracker."""
 
 
 CAPABILITIES: Mapping[str, str] = {

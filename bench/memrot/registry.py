@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.abc import InspectLoader
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
 from typing import Literal, Protocol, TypeAlias, cast
 
@@ -33,6 +35,7 @@ _ONE: Mapping[Kind, str] = {
 }  # fmt: skip
 
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
+_VARIABLE = re.compile(r"\bMEMROT_[A-Z0-9]+(?:_[A-Z0-9]+)*")
 _PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -144,6 +147,11 @@ def scenario_id(name: str) -> str:
     return SHORT + name if name not in known and SHORT + name in known else name
 
 
+def family(name: str) -> str:
+    """What a row of a product's own is installed with: ``redis`` of ``redis/native``."""
+    return name.partition("/")[0]
+
+
 def packages(name: str) -> Mapping[str, str | None]:
     """The packages that an examinee needs -> their installed versions (None: not installed)."""
     point = examinee(name)
@@ -153,7 +161,7 @@ def packages(name: str) -> Mapping[str, str | None]:
     needs = set() if ours else {point.dist.name}
     for requirement in point.dist.requires or ():
         extra = _EXTRA.search(requirement)
-        if extra[1] == _family(name) if extra else not ours:
+        if extra[1] == family(name) if extra else not ours:
             needs.add(_PACKAGE.match(requirement)[0])  # type: ignore[index]  # metadata always begins with a name
     return {package: _version(package) for package in sorted(needs - {"memrot"})}
 
@@ -167,6 +175,23 @@ def about(name: str) -> str:
         return advice(point, error)
     summary = (module.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join([*summary.replace("``", "").split(), *getattr(module, "NOTES", ())])
+
+
+def described(name: str) -> str:
+    """All that an examinee's module says of itself, then its ``NOTES``; empty where it cannot be imported."""
+    try:
+        module = importlib.import_module(examinee(name).module)
+    except ImportError:
+        return ""
+    return "\n\n".join([inspect.cleandoc(module.__doc__ or ""), *getattr(module, "NOTES", ())])
+
+
+def variables(name: str) -> list[str]:
+    """The environment variables of memrot's that an examinee's module names, in code or in words."""
+    found = importlib.util.find_spec(examinee(name).module)
+    loader = found and found.loader
+    source = loader.get_source(examinee(name).module) if isinstance(loader, InspectLoader) else ""
+    return sorted(set(_VARIABLE.findall(source or "")))
 
 
 def differences(name: str) -> Mapping[str, Capability]:
@@ -192,7 +217,7 @@ def installed(name: str) -> bool:
 
 def advice(point: EntryPoint, error: Exception | None = None) -> str:
     """What to do about an entry point that cannot be loaded."""
-    extra = _family(point.name)
+    extra = family(point.name)
     if point.dist is not None and extra in (point.dist.metadata.get_all("Provides-Extra") or ()):
         return to_install(point.dist.name, extra)
     owner = point.dist.name if point.dist is not None else point.module
@@ -209,11 +234,6 @@ def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
                 f"two packages claim the {_ONE[kind]} {point.name!r}: {' and '.join(owners)}; uninstall one"
             )
     return dict(sorted(known.items()))
-
-
-def _family(name: str) -> str:
-    """What a row of a product's own is installed with: ``redis`` of ``redis/native``."""
-    return name.partition("/")[0]
 
 
 def _owner(dist: Distribution | None) -> str:

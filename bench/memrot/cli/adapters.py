@@ -25,9 +25,19 @@ really broken); 1 a promise is broken; 2 no such adapter; 4 it cannot be opened 
 
 
 @adapters.callback()
-def listing(context: typer.Context) -> None:
+def listing(
+    context: typer.Context,
+    markdown: Annotated[
+        bool, Option("--markdown", help="Print a page: open each, and show all that it says of itself.")
+    ] = False,
+) -> None:
     """List adapters and whole memories: installed or what to install, versions, and what they are."""
     if context.invoked_subcommand is not None:
+        return
+    if markdown:
+        from memrot.cli import backends
+
+        typer.echo(backends.written(jobs=2))
         return
     from tabulate import tabulate
 

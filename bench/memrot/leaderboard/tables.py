@@ -138,7 +138,7 @@ def circumstances(board: Board, shape: Format) -> str:
 
 def capabilities(declared: Declared, shape: Format) -> str:
     """A row a backend, a column a capability; then the reasons."""
-    headings, body = matrix(declared)
+    headings, body = matrix(declared, linked=shape == "markdown")
     return f"{table(body, headings, shape, numbers=False)}\n\n{_lines(reasons(declared), shape)}"
 
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from memrot import erasure, layers, observations, registry
 from memrot.cells import Cell, Terms, stack_name
 from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
-from memrot.errors import BadInput, Unavailable, Unsupported
+from memrot.errors import BadInput, BadOption, Unavailable, Unsupported
 from memrot.evaluate import LifecycleEvaluator
 from memrot.memory import Compacting, Info, MemoryService, Place, Store
 from memrot.model import EmbedderChanged, introduces, is_announced
@@ -105,23 +105,9 @@ def inspect(
     adapter: str, options: dict[str, str], folder: Path, embedder: Recalled, timeout: float
 ) -> Info | Unavailable | Unsupported | str:
     """What a backend says of itself, by opening it empty; or why it cannot be opened."""
-    place = Place(
-        namespace=_namespace(folder.name, folder.parent),
-        folder=folder / "store",
-        dim=embedder.dim,
-        expected=1,
-    )
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         with Deadline(timeout, last_words(folder)):
-            opened: Store | MemoryService
-            if registry.is_memory(adapter):
-                opened = registry.memory(adapter)(place, options, embedder)
-            else:
-                opened = registry.adapter(adapter)(place, options)
-            info = opened.info
-            opened.drop()
-            opened.close()
+            info = _introduced(adapter, options, folder, embedder)
     except (Unavailable, Unsupported) as error:
         return type(error)(redacted(str(error)))
     except BadInput:
@@ -131,6 +117,19 @@ def inspect(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return info
+
+
+def options(adapter: str, folder: Path, embedder: Recalled) -> Mapping[str, tuple[str, ...]] | None:
+    """The options of an adapter, as it names them when it refuses another; None: it does not say."""
+    try:
+        _introduced(adapter, {"no-such-option": ""}, folder, embedder)
+    except BadOption as error:
+        return error.known
+    except Exception:  # noqa: BLE001 - whatever else it does with one, it does not say
+        return None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return None
 
 
 def sentences(exam: Timeline) -> list[str]:
@@ -186,6 +185,25 @@ def described(stack: StackId, info: Info) -> StackId:
         clock=info.clock,
         note="; ".join(filter(None, (info.note, *own))),
     )
+
+
+def _introduced(adapter: str, asked: dict[str, str], folder: Path, embedder: Recalled) -> Info:
+    place = Place(
+        namespace=_namespace(folder.name, folder.parent),
+        folder=folder / "store",
+        dim=embedder.dim,
+        expected=1,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    opened: Store | MemoryService
+    if registry.is_memory(adapter):
+        opened = registry.memory(adapter)(place, asked, embedder)
+    else:
+        opened = registry.adapter(adapter)(place, asked)
+    info = opened.info
+    opened.drop()
+    opened.close()
+    return info
 
 
 def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
