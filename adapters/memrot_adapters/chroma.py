@@ -1,4 +1,7 @@
-"""Chroma: in process on a folder by default, or ``chroma[server]`` at ``MEMROT_CHROMA_URL``.
+"""Chroma, a vector database: in process on a folder, or ``chroma[server]`` at ``MEMROT_CHROMA_URL``.
+
+It is given our vectors, compares by cosine, and runs all conditions itself. It takes some 5,000 records a
+call, and refuses an empty condition, a conjunction of one, and an id that is given twice.
 
 Its HNSW index is approximate. Replacing 1,500 of 1,000 clustered vectors, 1 to 11 live records could
 not be found by their own vector with the default graph and ``upsert``, 1 to 6 with the default graph

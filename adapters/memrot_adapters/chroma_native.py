@@ -16,14 +16,22 @@ from memrot.model import Fact, Instant
 from memrot_adapters import chroma
 from memrot_adapters._native import BY_KEY, NO_CASCADE, NO_PAST, NOTE, Fields, Native, fields, record_id
 
+DOCS = "https://docs.trychroma.com"
+UPDATE = f"{DOCS}/docs/collections/update-data"
 CAPABILITIES = {
-    "filter": Capability("native", "where, over metadata"),
-    "expiry": Capability("emulated", "no expiry in Chroma: a filter on expires_at in every search"),
+    "filter": Capability("native", "where, over metadata", f"{DOCS}/reference/where-filter"),
+    "expiry": Capability(
+        "emulated",
+        "no expiry in Chroma: a filter on expires_at in every search",
+        "https://github.com/chroma-core/chroma/issues/2139",
+    ),
     "overwrite": BY_KEY,
-    "renewal": Capability("native", "update of the metadata, also of a fact that has expired"),
-    "invalidate": Capability("native", "delete(where=...) by the fact's id"),
+    "renewal": Capability("native", "update of the metadata, also of a fact that has expired", UPDATE),
+    "invalidate": Capability(
+        "native", "delete(where=...) by the fact's id", f"{DOCS}/docs/collections/delete-data"
+    ),
     "cascade": NO_CASCADE,
-    "late_arrival": Capability("never", "upsert takes no condition"),
+    "late_arrival": Capability("never", "upsert takes no condition", UPDATE),
     "as_of": NO_PAST,
     "history": NO_PAST,
 }

@@ -1,6 +1,7 @@
 """FAISS in process: a flat index of inner products, which is exact. It knows vectors and numbers only.
 
-Ids, texts and fields are kept beside it (``_beside.py``), and all conditions are post-filtered.
+Ids, texts and fields are kept beside it (``_beside.py``), and all conditions are post-filtered: FAISS
+searches among ids at most (https://github.com/facebookresearch/faiss/wiki/Setting-search-parameters-for-one-query).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A field that is a number has a column of its own, made when it is first written,
 only name columns; the fields themselves are kept whole beside it. All that a call puts and patches is one
 batch, as every batch is a new version with a file of its own: after 100 of them a question took 11 ms,
 and 2.6 ms once they were merged, which is done every 32 writes. Old versions go at the same time, and with
-them what was deleted: of 18 facts to be erased 13 could still be read until then. Vectors of length zero
+them what was deleted: of 18 facts to be erased 13 could still be read until then
+(https://docs.lancedb.com/ingestion/delete). Vectors of length zero
 would vanish from every search; memrot refuses them.
 """
 

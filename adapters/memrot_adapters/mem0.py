@@ -1,4 +1,8 @@
-"""mem0 2.x with ``infer=False``: its own add, search and delete, over its default store on a folder.
+"""mem0 2.x, a memory for agents, with ``infer=False``: its own add, search, delete and default store.
+
+Texts are kept as they are told, by no language model; ``mem0/infer`` has one. Its store, Qdrant's client, is
+on a folder of our own. mem0 drops hits below a threshold (0.1, unless told otherwise), and refuses one that
+is negative: it is given one that nothing is below.
 
 mem0 embeds by itself; a stand-in hands it the vector of the call at hand, so that it works with ours
 and embeds nothing. It gives memories ids of its own; ours is in their metadata, beside the fields, which

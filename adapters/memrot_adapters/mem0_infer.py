@@ -26,7 +26,11 @@ from memrot_adapters.mem0_native import ByText, move_clock
 SCRIPTED = "scripted"
 """What the name of a model begins with that is none."""
 
-_ONLY_ADDS = Capability("never", "since 2.0 extraction only adds: what contradicts is kept side by side")
+_ONLY_ADDS = Capability(
+    "never",
+    "since 2.0 extraction only adds: what contradicts is kept side by side",
+    "https://docs.mem0.ai/core-concepts/how-it-works",
+)
 CAPABILITIES = {
     "filter": Capability("native", "by user"),
     "expiry": Capability("not_yet", "expiration_date is one for all that is extracted from a message"),

@@ -24,11 +24,14 @@ from memrot_adapters._opening import backend, check_options
 
 FACT = f"{mem0.PREFIX}fact"
 
+EXPIRATION = "https://docs.mem0.ai/platform/features/memory-expiration"
 CAPABILITIES = {
     "filter": Capability("native", "metadata filters of search"),
-    "expiry": Capability("native", "expiration_date, a day; its clock is moved; taken out after the search"),
+    "expiry": Capability(
+        "native", "expiration_date, a day; its clock is moved; taken out after the search", EXPIRATION
+    ),
     "overwrite": Capability("native", "update(memory_id), found by the key in the metadata"),
-    "renewal": Capability("native", "update(expiration_date=...); it embeds the text again"),
+    "renewal": Capability("native", "update(expiration_date=...); it embeds the text again", EXPIRATION),
     "invalidate": Capability("native", "delete(memory_id), found by the fact in the metadata"),
     "cascade": NO_CASCADE,
     "late_arrival": Capability("never", "update takes no condition"),

@@ -2,7 +2,8 @@
 
 It cannot share an environment with mem0 2.x: ``memrot run --stack mem0-v1 --python mem0-v1=PATH`` measures it
 in one of its own, beside the other stacks of the run. With the scripted extractor the decisions are the
-script's (``memrot.extractor``): it updates a memory whose first words are those of what is said.
+script's (``memrot.extractor``): it updates a memory whose first words are those of what is said. The
+model is named as for ``mem0/infer``: MEMROT_LLM_URL, MEMROT_LLM_API_KEY, ``mem0-v1[model=NAME]``.
 """
 
 from __future__ import annotations

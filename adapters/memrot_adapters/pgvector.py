@@ -1,7 +1,8 @@
 """PostgreSQL with pgvector: a server of our own by default, ``pgvector[server]`` at ``MEMROT_PGVECTOR_URL``.
 
 A table a store, without an index on the vectors: searches are exact, whereas the HNSW index takes its
-candidates before a condition is applied and returns fewer than k. A condition compares the JSON of a
+candidates before a condition is applied and returns fewer than k
+(https://github.com/pgvector/pgvector#filtering). A condition compares the JSON of a
 field, in whose order every text is below every number, so that the type is a condition of its own. One
 statement answers all questions of a stage: 0.5 ms a question over some 100 records.
 

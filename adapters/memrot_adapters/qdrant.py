@@ -1,4 +1,7 @@
-"""Qdrant: in process (qdrant-edge) by default, a server with ``qdrant[server]``.
+"""Qdrant, a vector database: in process (qdrant-edge), or ``qdrant[server]`` at ``MEMROT_QDRANT_URL``.
+
+A server's key is in ``MEMROT_QDRANT_API_KEY``; ``qdrant[memory]`` is what Qdrant's own client imitates one
+with, for tests: a filtered question takes over 50 times as long. Conditions run over indexes of the payload.
 
 Searches are exact: the edge's HNSW loses recall as records are deleted. Point ids must be UUIDs or
 integers, so ours lives in the payload beside the text, and the fields are nested under one name so
@@ -17,9 +20,6 @@ import numpy as np
 
 from memrot.memory import Fields, Info, Place, Query, Record, Store, Vector, Where
 from memrot_adapters._opening import backend, check_options
-
-NOTES = ("qdrant[server]: URL path not verified.",)
-"""What ``memrot adapters`` says beside the first paragraph above."""
 
 NOTES = ("qdrant[server]: URL path not verified.",)
 """For the listing of adapters: no server could be had; its client's ``:memory:`` runs the same code."""

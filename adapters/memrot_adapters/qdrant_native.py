@@ -1,5 +1,5 @@
 """Qdrant by its own means: upserts with a condition under an id of the key, filters and deletes over
-payload indexes.
+payload indexes. Where it runs is as of ``qdrant``.
 
 A point is replaced only by a fact that is valid from later, or from the same instant: the condition of
 the upsert. Qdrant has no expiry of its own: it is a number in the payload, and every search filters by it.
@@ -23,14 +23,21 @@ NOTES = ("qdrant/native[server]: URL path not verified.",)
 
 FACT = "fields.fact"
 
+UPDATES = "https://qdrant.tech/documentation/edge/edge-api/updating-data/"
 CAPABILITIES = {
-    "filter": Capability("native", "over payload indexes"),
-    "expiry": Capability("emulated", "no expiry in Qdrant: a filter on expires_at in every search"),
+    "filter": Capability(
+        "native", "over payload indexes", "https://qdrant.tech/course/beginners/module-2/payload-filtering/"
+    ),
+    "expiry": Capability(
+        "emulated",
+        "no expiry in Qdrant: a filter on expires_at in every search",
+        "https://github.com/qdrant/qdrant/issues/1327",
+    ),
     "overwrite": BY_KEY,
-    "renewal": Capability("native", "set_payload by filter, also of a fact that has expired"),
-    "invalidate": Capability("native", "delete by filter on the fact's id"),
+    "renewal": Capability("native", "set_payload by filter, also of a fact that has expired", UPDATES),
+    "invalidate": Capability("native", "delete by filter on the fact's id", UPDATES),
     "cascade": NO_CASCADE,
-    "late_arrival": Capability("native", "an upsert with a condition on valid_from"),
+    "late_arrival": Capability("native", "an upsert with a condition on valid_from", UPDATES),
     "as_of": NO_PAST,
     "history": NO_PAST,
 }

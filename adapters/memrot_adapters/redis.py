@@ -1,8 +1,12 @@
-"""Redis: a server of our own by default, ``redis[server]`` at ``MEMROT_REDIS_URL``, in three modes.
+"""Redis, a database in memory: a server of our own, or ``redis[server]`` at ``MEMROT_REDIS_URL``.
 
-``ft`` searches with the Query Engine (RediSearch), ``vset`` with vector sets, ``plain`` (any Redis
-or Valkey) reads the hashes and ranks with NumPy. The first of these that the server can do is taken
-unless ``mode`` names one.
+A hash a fact, in one of three modes: ``ft`` searches with the Query Engine (RediSearch), ``vset`` with vector
+sets, ``plain`` (any Redis or Valkey) reads the hashes and ranks with NumPy. The first of these that the
+server can do is taken unless ``mode`` names one. All are exact: the index is flat (its approximate one found
+7 of 100 nearest neighbours among random vectors), and vector sets are told to compare with every vector.
+
+RediSearch comes in a wheel of its own, and there is none for ARM Linux (aarch64): there the row is
+``redis[mode=vset]``, and ``redis/native`` is unavailable.
 """
 
 from __future__ import annotations

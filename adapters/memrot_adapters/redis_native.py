@@ -28,12 +28,19 @@ from memrot_adapters._redis_server import RedisServer
 
 WALL_CLOCK = "wall clock: keys of a server that is not ours expire in real time"
 
+EXPIRE = "https://github.com/redis/redis-doc/blob/master/commands/expire.md"
 CAPABILITIES = {
-    "filter": Capability("native", "numeric ranges in FT.SEARCH"),
-    "expiry": Capability("native", "PEXPIREAT, by the server's clock, which is moved; by URL: wall-clock"),
+    "filter": Capability(
+        "native",
+        "numeric ranges in FT.SEARCH",
+        "https://redis.io/docs/interact/search-and-query/query/range",
+    ),
+    "expiry": Capability(
+        "native", "PEXPIREAT, by the server's clock, which is moved; by URL: wall-clock", EXPIRE
+    ),
     "overwrite": BY_KEY,
     "renewal": Capability(
-        "native", "PEXPIREAT; a key that has expired is gone, and a confirmation finds nothing"
+        "native", "PEXPIREAT; a key that has expired is gone, and a confirmation finds nothing", EXPIRE
     ),
     "invalidate": Capability("emulated", "a search for the fact's key, then DEL"),
     "cascade": NO_CASCADE,

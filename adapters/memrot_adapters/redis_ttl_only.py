@@ -1,6 +1,6 @@
 """Redis with the server's expiry alone: what is expired and not yet swept takes places of what is not.
 
-As ``redis_native``, but no search filters by the expiry.
+As ``redis/native``, but no search filters by the expiry.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from memrot_adapters import redis_native
 CAPABILITIES = {
     **redis_native.CAPABILITIES,
     "filter": Capability("not_yet", "left out here, to show the server's expiry alone"),
+    "expiry": Capability(
+        "native",
+        "PEXPIREAT, as redis/native; a search returns what is expired and not swept as an empty row",
+        "https://github.com/RediSearch/RediSearch/pull/4777",
+    ),
 }
 
 

@@ -5,7 +5,8 @@ Searches are exact. A condition on another table would be applied to the first k
 k = 1 finds nothing: conditions go into ``rowid IN (...)``, which the search itself obeys. With 2,000
 records of 384 dimensions a question takes 1.8 ms, and 4.3 ms with a condition. A search for more than
 4,096 is refused by the index and computed row by row. What was deleted stays in the file until ``VACUUM``: of
-18 facts to be erased 12 could still be read until then.
+18 facts to be erased 12 could still be read until then (SQLite overwrites nothing unless ``secure_delete`` is
+on; how the extension frees space: https://github.com/asg017/sqlite-vec/pull/268).
 """
 
 from __future__ import annotations

