@@ -63,3 +63,27 @@ def test_a_plan_that_fails_leaves_nothing_behind_and_no_transaction(tmp_path: Pa
     store = duckdb.open_store(place, {})
     check_records(store.scan(vectors=True), {each.id: each for each in (record(0), record(2), record(7))})
     store.drop()
+
+
+def test_what_was_deleted_stays_in_the_file_until_it_is_compacted(tmp_path: Path) -> None:
+    place = Place("namespace", tmp_path / "it's", DIM, 50)
+    store = duckdb.open_store(place, {})
+    store.write(records(9), {}, [])
+    store.write([], {}, ["f4"])
+    store._db.execute("CHECKPOINT")
+    store._db.execute("VACUUM")
+    store.close()
+    (file,) = place.folder.iterdir()
+    erased, kept = record(4).text.encode(), record(5).text.encode()
+    assert kept in file.read_bytes()
+    assert erased in file.read_bytes()
+    duckdb.open_store(place, {}).compact()
+    assert kept in file.read_bytes()
+    assert erased not in file.read_bytes()
+    store = duckdb.open_store(place, {})
+    held = {each.id: each for each in records(9) if each.id != "f4"}
+    check_records(store.scan(vectors=True), held)
+    store.write([record(20, "f5")], {}, ["f6"])
+    assert len(list(store.scan())) == 7
+    store.drop()
+    assert list(place.folder.iterdir()) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memrot.errors import Unavailable
-from memrot.memory import Clause, Fields, Place, Query, Record
+from memrot.memory import Clause, Compacting, Fields, Place, Query, Record
 from memrot.testing.comparing import check_hits, check_records
 from memrot.testing.corpus import DIM, questions, record, records
 from memrot_adapters import milvus
@@ -71,6 +71,21 @@ def test_closing_ends_its_server_and_a_collection_is_loaded_when_opened_again(tm
     assert len(again.search(questions()[:1], [], 5)[0]) == 3
     again.drop()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_says_that_it_has_compacted_and_has_not(tmp_path: Path) -> None:
+    """Which is why the adapter does not offer to compact."""
+    store = milvus.open_store(Place("namespace", tmp_path, DIM, 50), {})
+    store.write(records(9), {}, [])
+    store._milvus.flush("namespace")
+    store.write([], {}, ["f4"])
+    store._milvus.flush("namespace")
+    job = store._milvus.compact("namespace")
+    assert store._milvus.get_compaction_state(job) == "Completed"
+    erased = record(4).text.encode()
+    assert any(erased in path.read_bytes() for path in files(tmp_path))
+    assert not isinstance(store, Compacting)
+    store.drop()
 
 
 def test_a_server_that_refuses_keeps_its_address_and_password(
