@@ -124,6 +124,22 @@ def test_a_fact_is_given_the_end_that_its_text_states() -> None:
     assert filled(replace(fact, valid_from=end), AT, UTC).valid_to == NEVER, "an end before the start"
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "2026-04-12T10:00+02:00", "12 April 10.30", "12 April 1500h", "12 April at ten", "Friday at 5",
+        "12 April in the morning", "12 April 2126",
+    ],
+)  # fmt: skip
+def test_a_day_that_is_narrowed_by_what_was_not_understood_is_no_day(end: str) -> None:
+    assert extract(f"The flat is ours until {end}.", AT, UTC) == Bounds(flag="unresolvable")
+
+
+def test_an_instant_without_seconds() -> None:
+    found = extract("Ours from 2026-04-01T08:00Z to 2026-04-12T10:00Z.", AT, UTC)
+    assert found == Bounds(parse_instant("2026-04-01T08:00:00Z"), parse_instant("2026-04-12T10:00:00Z"))
+
+
 # --- the score -------------------------------------------------------------------------------
 
 ANSWERED = Sentence(
@@ -202,6 +218,7 @@ def test_a_sentence_at_an_instant() -> None:
         (["Mine until Friday.", "--at", "2026-03-18"], "RFC 3339"),
         (["Mine until Friday.", "--at", "2026-03-18T10:00:00Z", "--zone", "Mars/Olympus"], "unknown zone"),
         (["Mine until Friday.", "--table", "x.jsonl"], "got both"),
+        (["Mine until Friday.", "--at", "2026-03-18T10:00:00Z", "--out", "x.md"], "--out: expected --table"),
         (["--table", "nowhere.jsonl"], "nowhere.jsonl: cannot be read"),
     ],
 )

@@ -61,7 +61,7 @@ _LENGTH = (
     r"(?:minute|hour|day|night|week|fortnight|month|year)s?)\b"
 )
 _VAGUE = r"(?:(?:a few|a couple of|some|several|many) (?:hour|day|week|month|year)s|a while|a bit)\b"
-_CLOCK = r"(?:\d{1,2}(?:[:.]\d\d)? ?(?:am\b|pm\b|a\.m\.|p\.m\.)|\d{1,2}:\d\d\b|\bnoon\b|\bmidnight\b)"
+_CLOCK = r"(?:\d{1,2}(?:[:.]\d\d)? ?(?:am\b|pm\b|a\.m\.|p\.m\.)|\d{1,2}:\d\d(?!\d)|\bnoon\b|\bmidnight\b)"
 _HOUR = rf"(?:{_CLOCK}|\d{{1,2}}\b)"
 _DATE = (
     rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}}\b"
@@ -120,6 +120,12 @@ _VAGUELY = _pattern(rf"\bfor(?: the)?(?: next)? {_VAGUE}")
 _WHILE = _pattern(rf"\b(?:for|during|throughout|all day|all) (?!now\b)(?P<span>{_DAY}(?: {_PART})?|{_SPAN})")
 _UNTIL = _pattern(rf"\b(?:until|till) (?:(?P<hour>\d{{1,2}}){_NO_WORD})?")
 
+_NARROWED = _pattern(
+    r"t?[.:]?\d| (?:at )?\d| (?:in the|at) (?:morning|afternoon|evening|night)\b"
+    r"| at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
+)
+"""What follows a phrase and narrows it further, in words or figures that no pattern above takes."""
+
 _NEGATED = _pattern(r"(?:\b(?:not|never|cannot)\b|n't\b)[^,;]*$")
 _ENDING = _pattern(r"\b(?:end|expire|run out|lapse|finish|close|stop|leave)\b[^,;]*$")
 _OVER = _pattern(
@@ -138,6 +144,7 @@ def stated(sentence: str) -> Stated | None:
     if (both := _range(sentence)) is not None:
         return Stated(start=both[0], end=both[1], through=True, past=past)
     end, start, ahead = _END.search(sentence), _START.search(sentence), _AHEAD.search(sentence)
+    _refuse_narrowed(end, start)
     if ahead is not None and end is None:
         if past:
             raise Unsure("unresolvable")
@@ -180,8 +187,15 @@ def _range(sentence: str) -> tuple[Moment, Moment] | None:
             return Moment(day, clock=first, zone=zone), Moment(day, clock=last, zone=zone)
     for pattern in _RANGES:
         if (match := pattern.search(sentence)) is not None:
+            _refuse_narrowed(match)
             return moment(match["a"]), moment(match["b"])
     return None
+
+
+def _refuse_narrowed(*matches: re.Match[str] | None) -> None:
+    """A phrase of which only the beginning was understood ("12 April 10.30") is not a shorter phrase."""
+    if any(match is not None and _NARROWED.match(match.string, match.end()) for match in matches):
+        raise Unsure("unresolvable")
 
 
 def _hours(first: str, last: str) -> tuple[str, str]:

@@ -27,6 +27,8 @@ def bounds(
         if sentence is not None:
             raise BadInput("expected a SENTENCE or --table, got both")
         _score(table, out)
+    elif out is not None:
+        raise BadInput("--out: expected --table, whose scores it takes")
     elif sentence is None or at is None:
         raise BadInput("expected a SENTENCE with --at INSTANT, or --table FILE")
     else:
