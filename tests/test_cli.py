@@ -204,6 +204,9 @@ def test_explain(home: Path) -> None:
         inside("explain", home / "run", "--stack", "chroma")
     )
     assert "unknown probe" in line(inside("explain", home / "run", "--stack", "exact", "--probe", "x"))
+    assert line(inside("explain", home / "run", "--stack", "exact", "--scenario", "reorg")) == (
+        "scenario 'project/reorg' is not in this run: expected one of test/tiny"
+    )
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()))

@@ -111,6 +111,13 @@ def test_tune_and_curve(exams: list[str], tmp_path: Path) -> None:
         (["replay", "--beside", "cache", "--timeline", "{tiny}"], "unknown layer 'cache'"),
         (["audit", "--facts", "facts.csv"], "--facts: expected --at"),
         (["audit", "--facts", "facts.csv", "--at", "today"], "--at: expected an RFC 3339 instant"),
+        (["audit", "--at", "2026-01-01T00:00:00Z"], "--at: expected --facts"),
+        (["audit", "--query", "select 1"], "--query: expected --record"),
+        (["audit", "--target", "2"], "--target"),
+        (["audit", "--sample", "0"], "--sample"),
+        (["replay", "--conversations", "0"], "--conversations"),
+        (["tune", "--target", "-1"], "--target"),
+        (["tune", "--limit", "2"], "--limit"),
         (["tune", "--timeline", "{tiny}"], "tuning needs a second timeline"),
     ],
 )

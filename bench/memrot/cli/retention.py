@@ -37,7 +37,8 @@ Timelines = Annotated[
 RunOf = Annotated[Path | None, typer.Option("--run", help="A run's folder: test on its timelines.")]
 Scenarios = Annotated[list[str] | None, typer.Option("--scenario", help="Scenarios to test on; repeatable.")]
 Seeds = Annotated[int, typer.Option(help="Timelines a scenario; more where they hold too few conversations.")]
-Wanted = Annotated[int, typer.Option("--conversations", help="Conversations to draw at least.")]
+Wanted = Annotated[int, typer.Option("--conversations", help="Conversations to draw at least.", min=1)]
+Target = Annotated[float, typer.Option(help="Share that may be wrong beyond a lifetime.", min=0, max=1)]
 EmbedderName = Annotated[str, typer.Option("--embedder", help="minilm, or hashing (lexical: for tests).")]
 
 _SEEDS = 10
@@ -98,7 +99,7 @@ def replay(  # noqa: PLR0917 - an option each
         typer.Option(help="Another policy to compare with, for example 'ttl[days=90,hard]'; repeatable."),
     ] = None,
     conversations: Wanted = _WANTED,
-    listed: Annotated[int, typer.Option("--list", help="Worse conversations to list.")] = 10,
+    listed: Annotated[int, typer.Option("--list", help="Worse conversations to list.", min=0)] = 10,
     embedder: EmbedderName = "minilm",
 ) -> None:
     """Replay every conversation against the full store and against the policy's."""
@@ -151,8 +152,8 @@ def audit(  # noqa: PLR0917 - an option each
     ] = None,
     answers: Annotated[Path | None, typer.Option(help="Take the answers back from such a CSV.")] = None,
     at: Annotated[str | None, typer.Option(help="When your store held these facts (RFC 3339).")] = None,
-    target: Annotated[float, typer.Option(help="Share that may be wrong beyond a lifetime.")] = 0.10,
-    sample: Annotated[int, typer.Option(help="Facts to check a class.")] = 200,
+    target: Target = 0.10,
+    sample: Annotated[int, typer.Option(help="Facts to check a class.", min=1)] = 200,
 ) -> None:
     """Check facts older than their lifetimes against the truth."""
     from memrot.retention import audit as auditing
@@ -161,6 +162,10 @@ def audit(  # noqa: PLR0917 - an option each
     from memrot.retention.beliefs import beliefs
     from memrot.retention.calibration import calibrated
 
+    if at is not None and facts is None:
+        raise BadInput("--at: expected --facts, which were held then")
+    if query is not None and record is None:
+        raise BadInput("--query: expected --record, which it asks")
     read = policy_of(policy)
     if facts is not None:
         known = files.read_facts(facts, instant(at))
@@ -192,8 +197,10 @@ def tune(  # noqa: PLR0917 - an option each
     run: RunOf = None,
     scenario: Scenarios = None,
     seeds: Seeds = _SEEDS,
-    target: Annotated[float, typer.Option(help="Share that may be wrong beyond a lifetime.")] = 0.10,
-    limit: Annotated[float, typer.Option(help="Most of all conversations that may get worse.")] = 0.01,
+    target: Target = 0.10,
+    limit: Annotated[
+        float, typer.Option(help="Most of all conversations that may get worse.", min=0, max=1)
+    ] = 0.01,
     conversations: Wanted = _WANTED,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write the tuned policy here.")] = None,
     embedder: EmbedderName = "minilm",

@@ -80,6 +80,9 @@ def explain(
     if asked not in known:
         raise BadInput(f"stack {asked!r} is not in this run: expected one of {', '.join(known)}")
     wanted = None if scenario is None else registry.scenario_id(scenario)
+    held = dict.fromkeys(cell.timeline.id for cell in cells)
+    if wanted is not None and wanted not in held:
+        raise BadInput(f"scenario {wanted!r} is not in this run: expected one of {', '.join(held)}")
     sat = [
         (cell, folder.timeline(cell.timeline))
         for cell in cells
