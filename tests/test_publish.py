@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -80,6 +81,11 @@ def test_an_unfinished_or_broken_run_is_not_published(whole: RunFolder, tmp_path
         )
     )
     with pytest.raises(BadInput, match="the exam is broken: test/tiny seed 1: no scores of oracle"):
+        publish.publish(copy, tmp_path / "release")
+    copy.write_manifest(manifest)
+    torn = copy.timeline_path(manifest.settings.timelines[0])
+    torn.write_bytes(b"torn")
+    with pytest.raises(BadInput, match=re.escape(f"{torn}:1: damaged or truncated gzip")):
         publish.publish(copy, tmp_path / "release")
     assert {path.name for path in tmp_path.iterdir()} == {"copy"}, "nothing is left behind"
 

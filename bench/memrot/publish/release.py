@@ -42,6 +42,9 @@ def publish(run: RunFolder, release: Path) -> Board:
         if release.exists():
             release.rmdir()
         temporary.replace(release)
+    except BadInput as error:
+        # what is wrong with the copy is wrong with the run, and the copy will be gone
+        raise BadInput(str(error).replace(str(temporary), str(run.path))) from None
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror or error}", file=str(release)) from None
     finally:
