@@ -21,7 +21,7 @@ from memrot.cli import exits
 from running import alive, command, environment, exams, inside, memrot
 
 RIVAL = """
-import os, time
+import os, signal, time
 from importlib.metadata import version
 from msgspec.structs import replace
 from memrot.errors import Unavailable
@@ -49,6 +49,11 @@ def open_dying(place, options):
     store = open_old(place, options)
     store.search = lambda *_: os._exit(7)
     return store
+
+def open_felling(place, options):
+    store = open_old(place, options)
+    store.search = lambda *_: os.kill(os.getppid(), signal.SIGKILL)
+    return store
 """
 """Another version of it in each environment; ``only-old`` is known in the older one alone."""
 
@@ -73,7 +78,9 @@ def rivals(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("rivals")
     both = {"rival": "open_new", "rival_old": "open_old"}
     new = venv(folder / "new", "2.0", **both)
-    return new, venv(folder / "old", "1.0", **both, only_old="open_old", old_dying="open_dying")
+    return new, venv(
+        folder / "old", "1.0", **both, only_old="open_old", old_dying="open_dying", felling="open_felling"
+    )
 
 
 def outcomes(out: Path) -> dict[str, str]:
@@ -121,6 +128,20 @@ def test_one_command_measures_each_stack_in_its_environment(
     now = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
     assert now.keys() == kept.keys()
     assert [path for path, when in now.items() if when != kept[path]] == [lost]
+
+
+def test_what_becomes_of_the_other_process_costs_its_cells_alone(
+    rivals: tuple[Path, Path], tmp_path: Path
+) -> None:
+    new, old = rivals
+    out = tmp_path / "out"
+    done = memrot(
+        "run", "--stack=felling", "--stack=rival", f"--python=felling={old}", *exams(tmp_path, 1),
+        "--embedder=hashing", f"--out={out}", env=environment(tmp_path), python=new,
+    )  # fmt: skip
+    assert done.returncode == exits.MISSING, done.stderr
+    assert outcomes(out) == {"felling": "errored", "rival": "answered"}
+    assert "the other Python was ended by SIGKILL" in done.stderr
 
 
 def test_killed_meanwhile_it_leaves_nothing_running_and_goes_on(

@@ -22,6 +22,9 @@ from typing import Any, BinaryIO, cast
 from memrot.run.pool import Died, Pool, Tick, Workers, how_it_ended
 
 _SERVE = "import sys; from memrot.run.elsewhere import serve; serve(int(sys.argv[1]))"
+_PATIENCE_S = 30.0
+"""Until a process has ended whose input has: it ends its workers first."""
+
 _LOST = (EOFError, pickle.UnpicklingError)
 """What a pipe gives whose writer ended, between two replies or within one."""
 
@@ -95,7 +98,11 @@ class Elsewhere:
             finally:
                 with suppress(BrokenPipeError):
                     cast(BinaryIO, process.stdin).close()
-                process.wait()
+                try:
+                    process.wait(_PATIENCE_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
 
 
 def serve(writing: int) -> None:
