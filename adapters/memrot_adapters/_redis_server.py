@@ -7,7 +7,6 @@ lets the next server there find the data.
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
 import time
 from pathlib import Path
@@ -34,7 +33,7 @@ class RedisServer:
             *(["--enable-debug-command", "local"] if clock else []),
         ]  # fmt: skip
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._environment = {**os.environ, **(clock.environment() if clock else {})}
+        self._clock = clock
         self.connection = self._started()
 
     def stop(self) -> None:
@@ -45,7 +44,8 @@ class RedisServer:
     def _started(self) -> Any:
         for _ in range(ATTEMPTS):
             command = [*self._command, "--port", str(port := free_port())]
-            self._child = start(command, self._folder / "redis.log", env=self._environment)
+            moved = self._clock.believed_by(command) if self._clock else command
+            self._child = start(moved, self._folder / "redis.log")
             at_once = self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0)
             connection = self._redis.Redis(host="127.0.0.1", port=port, protocol=2, retry=at_once)
             if self._answers(connection):

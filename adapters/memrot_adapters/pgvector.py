@@ -12,16 +12,14 @@ all 18 could still be read there.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from memrot.errors import Unavailable
 from memrot.memory import Fields, Info, Op, Place, Query, Record, Vector, Where
-from memrot_adapters._opening import address, backend, check_options
-from memrot_adapters._postgres_server import PostgresServer
+from memrot_adapters._opening import backend, check_options
+from memrot_adapters._postgres_server import PostgresServer, connected, extended
 
 URL = "MEMROT_PGVECTOR_URL"
 _OPS: Mapping[Op, str] = {"gt": ">", "le": "<=", "eq": "="}
@@ -31,7 +29,7 @@ def open_store(place: Place, options: Mapping[str, str]) -> PgVector:
     check_options("pgvector", options, {"server": ("",)})
     psycopg = backend("psycopg", "pgvector")
     if "server" in options:
-        return PgVector(psycopg, _connect(psycopg), place, None)
+        return PgVector(psycopg, connected(psycopg, URL), place, None)
     server = PostgresServer(psycopg, place.folder / place.namespace)
     try:
         return PgVector(psycopg, server.connection, place, server)
@@ -40,36 +38,21 @@ def open_store(place: Place, options: Mapping[str, str]) -> PgVector:
         raise
 
 
-def _connect(psycopg: Any) -> Any:
-    url = address(URL, "PostgreSQL")
-    try:
-        return psycopg.connect(url, autocommit=True)
-    except psycopg.Error as error:  # its text may hold the address
-        raise Unavailable(f"the PostgreSQL server at {URL} gives {type(error).__name__}") from None
-
-
 class PgVector:
     def __init__(self, psycopg: Any, connection: Any, place: Place, server: PostgresServer | None) -> None:
         self._db = connection
         self._json = psycopg.types.json.Jsonb
         self._table = f'"{place.namespace}"'
-        self._folder = place.folder / place.namespace
         self._server = server
-        try:
-            self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        except psycopg.Error as error:
-            raise Unavailable(f"this PostgreSQL server has no pgvector ({type(error).__name__})") from None
+        version = extended(psycopg, self._db)
         self._db.execute(
             f"CREATE TABLE IF NOT EXISTS {self._table} (id text PRIMARY KEY, text text NOT NULL,"
             f" fields jsonb NOT NULL, vector vector({place.dim}) NOT NULL)"
         )
-        version = self._db.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()[
-            0
-        ]
         self.info = Info(
             name="pgvector",
             backend="pgvector",
-            version=f"{version} (PostgreSQL {self._db.info.parameter_status('server_version').split()[0]})",
+            version=version,
             deployment="server" if server is None else "embedded",
             filters=frozenset(_OPS),
         )
@@ -119,8 +102,7 @@ class PgVector:
         self._db.execute(f"DROP TABLE IF EXISTS {self._table}")
         self.close()
         if self._server is not None:
-            shutil.rmtree(self._folder)
-            self._folder.with_name(self._folder.name + ".log").unlink()
+            self._server.remove()
 
     def close(self) -> None:
         self._db.close()

@@ -65,7 +65,7 @@ def opened(
     if "server" in options:
         raise Unsupported(WALL_CLOCK)
     folder = place.folder / place.namespace
-    clock = Clock(folder, "redis")
+    clock = Clock(folder / "clock", "redis")
     server = RedisServer(redis, folder, search=True, clock=clock)
     try:
         return RedisNative(server, place, embedder, clock, filters=filters)
