@@ -138,6 +138,15 @@ def test_a_few_leaks_on_one_timeline_name_no_layer() -> None:
     )
 
 
+def test_leaks_on_every_one_of_two_timelines_name_a_layer() -> None:
+    """Two timelines give no p-value to speak of, and need none."""
+    ours = [cell("x", seed=seed) for seed in (1, 2)]
+    theirs = [cell("y", seed=seed, leaks={"propagation": 900 * seed}) for seed in (1, 2)]
+    assert "propagation leaks appear (0 to 2700): propagation is what is missing in two." in verdict(
+        compare("one", ours, "two", theirs)
+    )
+
+
 def test_what_was_lost_is_said_with_its_cause() -> None:
     ours = [cell("x", seed=seed, metrics={"coverage_key": 0.9 + seed / 100}) for seed in SEEDS]
     theirs = [

@@ -54,6 +54,8 @@ class Leaks(Struct, frozen=True, kw_only=True):
     hedged: tuple[int, int]
     p: float | None
     """Corrected, of the difference a timeline of what ``charged`` counts."""
+    everywhere: tuple[bool, bool]
+    """Whether a row leaks on every timeline: then it needs no p-value, which two timelines cannot give."""
 
     @property
     def charged(self) -> tuple[int, int]:
@@ -214,10 +216,11 @@ def _leaks(pairs: Pairs) -> tuple[Leaks, ...]:
 
         return picked
 
-    differences = []
+    differences, everywhere = [], []
     for layer in CHARGES:
         first, second = _values(pairs, charged(layer))
         differences.append(stats.difference(second, first))
+        everywhere.append((_always(first), _always(second)))
     asserted = [total(each.leaks for each in side) for side in _scores(pairs)]
     hedged = [total(each.leaks_hedged for each in side) for side in _scores(pairs)]
     return tuple(
@@ -226,9 +229,14 @@ def _leaks(pairs: Pairs) -> tuple[Leaks, ...]:
             asserted=(asserted[0].get(layer, 0), asserted[1].get(layer, 0)),
             hedged=(hedged[0].get(layer, 0), hedged[1].get(layer, 0)),
             p=p,
+            everywhere=each,
         )
-        for layer, p in zip(CHARGES, _corrected(differences), strict=True)
+        for layer, p, each in zip(CHARGES, _corrected(differences), everywhere, strict=True)
     )
+
+
+def _always(leaks: Mapping[str, Sequence[float]]) -> bool:
+    return all(count > 0 for counts in leaks.values() for count in counts)
 
 
 def _misses(pairs: Pairs) -> dict[str, tuple[int, int]]:

@@ -103,14 +103,14 @@ def _missing(found: Comparison, leaks: Leaks) -> list[str]:
     counts = f"{first} to {second}"
     if not first and not second:
         return []
-    seldom = leaks.p is not None and leaks.p >= 1 - LEVEL
+    doubtful = leaks.p is not None and leaks.p >= 1 - LEVEL
     more, side = (second, found.second) if second > first else (first, found.first)
     if min(first, second) <= ABSENT * more:
         verb = "appear" if second > first else "vanish"
-        if seldom:
+        if doubtful and not leaks.everywhere[second > first]:
             return [f"{leaks.layer} leaks {verb} ({counts}), on too few timelines to name a layer."]
         return [f"{leaks.layer} leaks {verb} ({counts}): {leaks.layer} is what is missing in {side}."]
-    if seldom or leaks.p is None:
+    if doubtful or leaks.p is None:
         return [f"{leaks.layer} leaks on both sides ({counts})."]
     return [f"{leaks.layer} leaks on both sides, more in {side} ({counts})."]
 
