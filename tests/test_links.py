@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -140,6 +141,12 @@ def test_runs_of_two_shares_stand_side_by_side_and_are_never_merged(tmp_path: Pa
     shown = inside("leaderboard", "--by", "links", *outs.values()).stdout
     assert "1 told" in shown
     assert "exact+supersession+propagation" in shown
+    memrot("run", "--stack=exact+ttl", *exams(tmp_path, 2), "--embedder=hashing", "--links-told=.5",
+           "--out", tmp_path / "half")  # fmt: skip
+    mixed = inside("leaderboard", "--by", "links", *outs.values(), tmp_path / "half").stdout
+    assert re.search(r"^exact\+ttl +- +0\.\d+[^-]* -$", mixed, re.MULTILINE), (
+        "a row of one run alone is shown"
+    )
     boards = of_shares(*(RunFolder(out) for out in outs.values()))
     cells = boards[1.0].cells
 

@@ -25,16 +25,16 @@ def by_links(boards: Mapping[float, Board], shape: Format = "table") -> str:
     if len(boards) < 2:
         raise BadInput("--by links compares runs: name some with another --links-told")
     shares = sorted(boards, reverse=True)
-    most = boards[shares[0]]
     headings = [f"{share:g} told" for share in shares]
+    stacks = dict.fromkeys(
+        row.stack for share in shares for row in ordered(boards[share]) if row.kind == "stack"
+    )
     rows = [
-        [row.stack, *(_lifecycle(boards[share].cells.get(row.stack, ())) for share in shares)]
-        for row in ordered(most)
-        if row.kind == "stack"
+        [stack, *(_lifecycle(boards[share].cells.get(stack, ())) for share in shares)] for stack in stacks
     ]
     layers = [[layer, *(interval(worth(boards[share].cells, layer)) for share in shares)] for layer in ALL]
     return "\n\n".join([
-        title(most),
+        title(boards[shares[0]]),
         heading("Lifecycle score by the share of links that is told", shape),
         table(rows, ["stack", *headings], shape),
         heading("What a layer adds to it, over all stacks measured with and without it", shape),
