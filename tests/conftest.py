@@ -8,8 +8,10 @@ algebra library would only wait for each other, and make small searches ten time
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
@@ -20,3 +22,26 @@ settings.load_profile("memrot")
 
 collect_ignore = ["outside"]
 """A distribution of its own: ``test_outside.py`` installs it, and its tests, elsewhere."""
+
+
+@pytest.fixture(scope="session")
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a PostgreSQL that nobody has used."""
+    import psycopg
+
+    from memrot_adapters._postgres_server import PostgresServer
+
+    folder = tmp_path_factory.mktemp("postgres") / "data"
+    PostgresServer(psycopg, folder).stop()
+    return folder
+
+
+@pytest.fixture
+def set_up_once(initialised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each server of a test has a copy: to set one up takes longer than all that a test does with it."""
+    from memrot_adapters._postgres_server import PostgresServer
+
+    def copied(_server: PostgresServer, new: Path) -> None:
+        subprocess.run(["cp", "-a", f"{initialised}/.", str(new)], check=True)
+
+    monkeypatch.setattr(PostgresServer, "_set_up", copied)

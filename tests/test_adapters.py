@@ -13,11 +13,13 @@ from milvus_lite.adapter.grpc.server import start_server_in_thread
 from memrot import exact
 from memrot.testing import StoreConformance
 from memrot_adapters import (
+    _langgraph,
     chroma,
     duckdb,
     faiss,
     graphiti,
     lancedb,
+    langgraph,
     mem0,
     milvus,
     pgvector,
@@ -80,7 +82,8 @@ def postgres() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         server = PostgresServer(psycopg, Path(folder) / "data")
         port = server.connection.info.port
-        patch.setenv(pgvector.URL, f"postgresql://postgres@127.0.0.1:{port}/postgres")
+        for variable in (pgvector.URL, _langgraph.URL):
+            patch.setenv(variable, f"postgresql://postgres@127.0.0.1:{port}/postgres")
         yield
         server.stop()
 
@@ -91,6 +94,19 @@ class TestPgVector(StoreConformance):
 
     open_store = staticmethod(pgvector.open_store)
     options = {"server": ""}
+
+
+class TestLangGraph(StoreConformance):
+    open_store = staticmethod(langgraph.open_store)
+
+
+@pytest.mark.usefixtures("postgres")
+class TestLangGraphPostgres(StoreConformance):
+    """By URL, as above."""
+
+    open_store = staticmethod(langgraph.open_store)
+    options = {"server": ""}
+    examples = 4
 
 
 class TestFaiss(StoreConformance):

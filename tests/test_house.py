@@ -20,9 +20,10 @@ FOLDERS = ("bench", "adapters", "scenarios", "tests")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 HEAVY = (
-    "apsw", "chromadb", "duckdb", "faiss", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb", "mcp", "mem0", "onnxruntime",
-    "openai", "pandas", "psycopg", "pyarrow", "pymilvus", "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy",
-    "sqlalchemy", "tokenizers", "torch", "usearch",
+    "apsw", "chromadb", "duckdb", "faiss", "fastembed", "graphiti_core", "hypothesis", "kubernetes", "lancedb",
+    "langchain_core", "langgraph", "mcp", "mem0", "onnxruntime", "openai", "pandas", "psycopg", "pyarrow",
+    "pymilvus", "pytest", "qdrant_client", "qdrant_edge", "redis", "scipy", "sqlalchemy", "tokenizers", "torch",
+    "usearch",
 )  # fmt: skip
 IMPORT_BUDGET_S = 0.2
 LONGEST = 450

@@ -45,6 +45,7 @@ time.sleep(600)
         "duckdb",
         "usearch",
         "graphiti",
+        "langgraph mode=postgres",
     ],
 )
 def test_what_was_written_survives_kill_9(tmp_path: Path, stack: str) -> None:

@@ -31,11 +31,19 @@ from memrot_adapters import _clock
 START = 1_767_603_600_000
 """2026-01-05T09:00:00Z"""
 HOUR = 3_600_000
-NATIVE = ("chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native")
-EVERY = (*NATIVE, "qdrant/native[memory]")
+KEPT = (
+    "chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native",
+    "langgraph/native-postgres",
+)  # fmt: skip
+"""What outlives its process."""
+
+EVERY = (*KEPT, "langgraph/native", "qdrant/native[memory]")
 """The last is the code of ``qdrant/native[server]``; no server can be had, and its client imitates one."""
 
-MOVED = ("redis/native", "redis/native-ttl-only", "mem0/native")
+SERVERS = ("redis/native", "redis/native-ttl-only", "langgraph/native-postgres")
+"""By a server's clock; what has expired there is gone."""
+
+MOVED = (*SERVERS, "mem0/native")
 
 Open: TypeAlias = Callable[[], MemoryService]
 
@@ -70,6 +78,8 @@ class Told:
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
     embedder = Hashing()
     name = parse(request.param)
+    if name.adapter == "langgraph/native-postgres":
+        request.getfixturevalue("set_up_once")
     open_memory = registry.memory(name.adapter)
     place = Place("memrotnative", tmp_path / "cell", embedder.dim, 50)
     told = Told(lambda: open_memory(place, name.adapter_options, embedder))
@@ -143,7 +153,7 @@ def test_a_key_may_have_several_values(opened: Told) -> None:
     assert set(opened.ask(ASKED, START + HOUR)) == {"m2", "m3"}
 
 
-@pytest.mark.parametrize("opened", NATIVE, indirect=True)
+@pytest.mark.parametrize("opened", KEPT, indirect=True)
 def test_what_was_told_is_known_after_a_restart(opened: Told) -> None:
     opened.tell(START, add(fact("f1", "ada")), add(fact("g1", "eve", "search")))
     opened.restart()
@@ -207,7 +217,7 @@ def test_an_expired_fact_revives_only_where_it_was_hidden(opened: Told) -> None:
     late = START + round(TTL_DAYS["OWNERSHIP"] * DAY) + DAY
     opened.tell(START, add(fact("f1", "ada")))
     opened.tell(late, confirm("f1"))
-    assert opened.ask(ASKED, late) == ([] if opened.memory.info.name.startswith("redis/") else ["f1"])
+    assert opened.ask(ASKED, late) == ([] if opened.memory.info.name in SERVERS else ["f1"])
 
 
 @every
@@ -260,7 +270,7 @@ def test_expired_memories_hide_live_ones_behind_them(opened: Told) -> None:
     assert opened.ask("Who is the owner of billing3?", end + DAY) == ["f1"]
 
 
-@pytest.mark.parametrize("opened", ["redis/native"], indirect=True)
+@pytest.mark.parametrize("opened", ["redis/native", "langgraph/native-postgres"], indirect=True)
 def test_a_servers_clock_is_exact_to_the_millisecond(opened: Told) -> None:
     """Each of these is read a microsecond short by the library if it is written as it is."""
     for at in (1_707_575_354_308, 1_708_354_874_018, 1_718_482_827_037, 1_733_854_989_508):
@@ -274,14 +284,14 @@ def test_a_server_that_keeps_to_another_clock_is_noticed(
     elsewhere: Instant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_clock, "PATIENCE", 0.05)
-    clock = _clock.Clock(tmp_path, "redis")
+    clock = _clock.Clock(tmp_path / "clock", "redis")
     clock.move(START, lambda: START)
     with pytest.raises(TimeoutError):
         clock.move(START, lambda: elsewhere)
 
 
-@pytest.mark.parametrize("name", ["redis/native", "redis/native-ttl-only"])
-def test_a_redis_whose_clock_is_not_ours_is_unsupported(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_whose_clock_is_not_ours_is_unsupported(name: str, tmp_path: Path) -> None:
     place = Place("memrotnative", tmp_path, 8, 1)
     with pytest.raises(Unsupported, match="wall clock"):
         registry.memory(name)(place, {"server": ""}, Hashing())

@@ -18,6 +18,8 @@ from memrot.stack import LayeredMemory
 from memrot.testing import MemoryConformance
 from memrot_adapters import (
     chroma_native,
+    langgraph_native,
+    langgraph_native_postgres,
     mem0_infer,
     mem0_native,
     qdrant_native,
@@ -44,6 +46,15 @@ class TestRedisTtlOnly(MemoryConformance):
 
 class TestMem0Native(MemoryConformance):
     open_memory = staticmethod(mem0_native.open_memory)
+
+
+class TestLangGraphNative(MemoryConformance):
+    open_memory = staticmethod(langgraph_native.open_memory)
+
+
+@pytest.mark.usefixtures("set_up_once")
+class TestLangGraphNativePostgres(MemoryConformance):
+    open_memory = staticmethod(langgraph_native_postgres.open_memory)
 
 
 class TestMem0Infer(MemoryConformance):

@@ -18,6 +18,7 @@ BACKENDS = {
     "chroma": "chromadb", "qdrant": "qdrant_edge", "redis": "redis", "mem0": "mem0", "sqlite_vec": "apsw",
     "lancedb": "lancedb", "pgvector": "psycopg", "faiss": "faiss",
     "milvus": "pymilvus", "duckdb": "duckdb", "usearch": "usearch.index", "graphiti": "graphiti_core",
+    "langgraph": "langgraph.store.base",
 }  # fmt: skip
 
 
@@ -72,6 +73,7 @@ def test_where_redisearch_has_no_wheel_redis_says_what_does_without(
         ("mem0", {"server": ""}, "mem0: takes no options, got 'server'"),
         ("sqlite_vec", {"server": ""}, "sqlite-vec: takes no options, got 'server'"),
         ("lancedb", {"server": ""}, "lancedb: takes no options, got 'server'"),
+        ("langgraph", {"mode": "memory"}, "langgraph: option 'mode' takes postgres, got 'memory'"),
         ("graphiti", {"serve": ""}, "graphiti: unknown option 'serve'; known: server"),
         ("pgvector", {"url": "x"}, "pgvector: unknown option 'url'; known: server"),
         ("milvus", {"server": "x"}, "milvus: option 'server' takes no value, got 'x'"),
