@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,19 +84,35 @@ def nearness(seen: Observations) -> list[tuple[str, list[float]]]:
     ]
 
 
+def check_same(ours: Observations, theirs: Observations) -> None:
+    one, other = nearness(ours), nearness(theirs)
+    assert {len(near) for _, near in one} >= {0, 5}, "the exam must be able to tell"
+    assert [(probe, len(near)) for probe, near in other] == [(probe, len(near)) for probe, near in one]
+    for (_, expected), (_, got) in zip(one, other, strict=True):
+        assert got == pytest.approx(expected, abs=5e-6)
+
+
+@pytest.mark.parametrize("native", [qdrant_native, langgraph_native])
 def test_one_record_a_key_and_a_filter_are_what_our_layers_call_overwrite_and_hard_expiry(
-    tmp_path: Path,
+    native: Any, tmp_path: Path
 ) -> None:
-    """Two ways to the same: by Qdrant's own means, and as layers over the exact store."""
+    """Two ways to the same: by a backend's own means, and as layers over the exact store."""
     exam = registry.scenario("project/reorg").generate(1)
     embedder, place = Hashing(), Place("memrotnative", tmp_path, Hashing.dim, len(exam.facts))
-    native = observe(lambda: qdrant_native.open_memory(place, {}, embedder), exam, peek=False)
+    own = observe(lambda: native.open_memory(place, {}, embedder), exam, peek=False)
     policies = layers.parse(("ttl[hard]", "overwrite"))
     layered = observe(
         lambda: LayeredMemory(lambda: open_store(place, {}), policies, embedder), exam, peek=False
     )
-    ours, theirs = nearness(layered), nearness(native)
-    assert {len(near) for _, near in ours} >= {0, 5}, "the exam must be able to tell"
-    assert [(probe, len(near)) for probe, near in theirs] == [(probe, len(near)) for probe, near in ours]
-    for (_, one), (_, other) in zip(ours, theirs, strict=True):
-        assert other == pytest.approx(one, abs=5e-6)
+    check_same(layered, own)
+
+
+@pytest.mark.usefixtures("set_up_once")
+def test_one_record_a_key_that_expires_by_a_moved_clock_is_the_same_in_two_servers(tmp_path: Path) -> None:
+    exam = registry.scenario("project/reorg").generate(1)
+    seen = []
+    for native in (redis_native, langgraph_native_postgres):
+        place = Place("memrotnative", tmp_path / native.__name__, Hashing.dim, len(exam.facts))
+        opened: Any = partial(native.open_memory, place, {}, Hashing())
+        seen.append(observe(opened, exam, peek=False))
+    check_same(*seen)
