@@ -149,8 +149,6 @@ DEFAULT = Policy(
         "tech": ClassPolicy(half_life_days=82, action="verify"),
     }
 )
-
-
 """What a retention layer goes by unless told otherwise."""
 
 _SHAPES = {"ownership": 0.67, "decision": 0.51, "requirement": 1.1, "tech": 0.46}
