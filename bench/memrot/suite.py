@@ -17,7 +17,7 @@ VERSION = "1.0.0"
 VENDORS = ("chroma", "qdrant", "redis", "mem0")
 NATIVE = (
     "chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native", "mem0/infer",
-    "mem0-v1",
+    "mem0-v1", "langgraph/native", "langgraph/native-postgres",
 )  # fmt: skip
 """Backends by their own means, without layers."""
 
