@@ -124,6 +124,7 @@ def serve(writing: int) -> None:
 
 
 def _end_with_the_run(done: threading.Event) -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1024):  # not by its buffer, whose lock an interpreter that ends wants
+        pass
     if not done.is_set():
         os.kill(os.getpid(), signal.SIGTERM)  # the pool ends its workers on the way out
