@@ -37,6 +37,8 @@ def extended(psycopg: Any, connection: Any) -> str:
     """Make sure of pgvector; returns its version, and the server's."""
     try:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.errors.UniqueViolation:
+        pass  # another process has made it in the same moment
     except psycopg.Error as error:
         raise Unavailable(f"this PostgreSQL server has no pgvector ({type(error).__name__})") from None
     extension = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"

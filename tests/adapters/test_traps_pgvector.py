@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from memrot.errors import Unavailable
@@ -16,6 +19,7 @@ from memrot.memory import Clause, Place
 from memrot.testing.comparing import check_hits
 from memrot.testing.corpus import DIM, questions, records, sentence
 from memrot_adapters import pgvector
+from memrot_adapters._postgres_server import extended
 
 _OPENER = """
 import pathlib, sys, time
@@ -55,6 +59,20 @@ def test_a_text_is_no_number(store: pgvector.PgVector) -> None:
     """In the order of JSON every text is below every number."""
     for op in ("le", "gt", "eq"):
         assert store.search(questions()[:1], [Clause("label", op, 1 << 50)], 5) == [[]]
+
+
+def test_two_that_begin_at_once_both_find_pgvector(store: pgvector.PgVector) -> None:
+    """Whoever looks before the other has committed is told that it is there already."""
+    store._db.execute("CREATE DATABASE fresh")
+    url = f"postgresql://postgres@127.0.0.1:{store._db.info.port}/fresh"
+    with psycopg.connect(url) as first, psycopg.connect(url, autocommit=True) as second:
+        first.execute("CREATE EXTENSION vector")
+        with ThreadPoolExecutor(1) as beside:
+            told = beside.submit(extended, psycopg, second)
+            while store._db.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
+                time.sleep(0.01)
+            first.commit()
+            assert told.result() == store.info.version
 
 
 def test_the_server_ends_with_the_process_that_started_it() -> None:
