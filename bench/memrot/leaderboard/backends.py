@@ -74,7 +74,7 @@ def _section(family: str, rows: Sequence[Row]) -> list[str]:
     declared = {row.name: row.capabilities for row in rows if row.capabilities}
     if any(each.why for found in declared.values() for each in found.values()):
         parts += [f"### Who does what: {family}", _who_does_what(declared)]
-    else:
+    elif declared:
         parts.append("Who does what: what it does not filter by itself, and all else, is left to layers.")
     return parts
 

@@ -144,6 +144,8 @@ class _Run:
                     identity = described(identity, info)
                     whole = self.introduced[stack.adapter].memory
                     capabilities[str(stack.opened)] = dict(info.capabilities if whole else under_layers(info))
+                case BadInput() as error:
+                    raise error
                 case Unavailable() as error:
                     failures[stack] = ("unavailable", str(error))
                     identity = measured.get(stack, identity)  # what was measured of it stays measured

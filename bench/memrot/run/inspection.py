@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from memrot.embed.base import Embedder
 from memrot.embed.cache import Cache, Recalled
-from memrot.errors import Unavailable, Unsupported
+from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.memory import Info
 from memrot.names import StackName
 from memrot.run.elsewhere import Environments
@@ -16,8 +16,8 @@ from memrot.run.pool import Died
 from memrot.run.watch import hung_during
 from memrot.run.worker import inspect, last_words
 
-Inspected: TypeAlias = Info | Unavailable | Unsupported | str
-"""A text: how it failed otherwise."""
+Inspected: TypeAlias = Info | BadInput | Unavailable | Unsupported | str
+"""BadInput: it refuses the options that it has; a text: how it failed otherwise."""
 
 _PATIENCE_S = 120.0
 """A backend's first start may be slow: imports, a server."""
@@ -26,7 +26,7 @@ _PATIENCE_S = 120.0
 def inspected(
     bases: Sequence[StackName], embedder: Embedder, environments: Environments, scratch: Path
 ) -> dict[StackName, Inspected]:
-    """By what is opened: adapters with their own options; raises BadInput where one refuses these."""
+    """By what is opened: adapters with their own options."""
     with Cache() as cache:
         recalled = Recalled.of(embedder, cache)
     tasks = [
@@ -37,7 +37,7 @@ def inspected(
     adapters = [base.adapter for base in bases]
     for place, result in environments.run(inspect, tasks, adapters, lambda _: None):
         match result:
-            case Info() | Unavailable() | Unsupported() | str():
+            case Info() | BadInput() | Unavailable() | Unsupported() | str():
                 found[bases[place]] = result
             case Died() if hung_during(last_words(tasks[place][2])):
                 found[bases[place]] = f"no reply within {_PATIENCE_S:g} s"
