@@ -68,6 +68,7 @@ class Cognee(Spoken):
         self._remote = remote
         self._dataset = place.namespace
         self._runner = asyncio.Runner()
+        self._open = True
 
     def status(self) -> int | None:
         """What the server gives to a call that wants the key; None: no answer."""
@@ -91,8 +92,10 @@ class Cognee(Spoken):
         super().drop()
 
     def close(self) -> None:
-        self._run(self._remote.close())
-        self._runner.close()
+        if self._open:
+            self._run(self._remote.close())
+            self._runner.close()
+        self._open = False
 
     def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(call)
