@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from memrot.errors import Unavailable
 from memrot.memory import Fields, Info, Place, Query, Record, Where
-from memrot_adapters._opening import address, backend
+from memrot_adapters._opening import address, backend, reaching
 from memrot_adapters.qdrant import hits, payload, point_id, record
 
 URL = "MEMROT_QDRANT_URL"
@@ -32,12 +31,10 @@ def opened(options: Mapping[str, str]) -> tuple[Any, Any, bool]:
     if "memory" in options:
         return qdrant, qdrant.QdrantClient(":memory:"), True
     url = address(URL, "Qdrant")
-    try:
+    with reaching(URL, "Qdrant"):
         client = qdrant.QdrantClient(url=url, api_key=os.environ.get(API_KEY), check_compatibility=False)
         client.get_collections()
-    except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
-        raise Unavailable(f"the Qdrant server at {URL} gives {type(error).__name__}") from None
-    return qdrant, client, False
+        return qdrant, client, False
 
 
 class Collection:

@@ -1,7 +1,8 @@
 """Chroma, a vector database: in process on a folder, or ``chroma[server]`` at ``MEMROT_CHROMA_URL``.
 
 It is given our vectors, compares by cosine, and runs all conditions itself. It takes some 5,000 records a
-call, and refuses an empty condition, a conjunction of one, and an id that is given twice.
+call, and refuses an empty condition, a conjunction of one, and an id that is given twice. A server that
+asks for a token is given that of ``MEMROT_CHROMA_TOKEN``, in Chroma's own header and as a bearer.
 
 Its HNSW index is approximate. Replacing 1,500 of 1,000 clustered vectors, 1 to 11 live records could
 not be found by their own vector with the default graph and ``upsert``, 1 to 6 with the default graph
@@ -11,6 +12,7 @@ Deleting first also drops the old metadata, which ``upsert`` would merge.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,11 +21,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from memrot.errors import Unavailable
 from memrot.memory import Fields, Info, Place, Query, Record, Where
-from memrot_adapters._opening import address, backend, check_options
+from memrot_adapters._opening import address, backend, check_options, reaching
 
 URL = "MEMROT_CHROMA_URL"
+TOKEN = "MEMROT_CHROMA_TOKEN"  # noqa: S105  the name of the variable, which need not be set
 
 
 def open_store(place: Place, options: Mapping[str, str]) -> Chroma:
@@ -45,15 +47,15 @@ def _settings(chromadb: Any) -> Any:
 
 
 def _connect(chromadb: Any, url: str) -> Any:
-    parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    try:
+    token = os.environ.get(TOKEN)
+    headers = {"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else {}
+    with reaching(URL, "Chroma"):
+        parts = urlsplit(url)
+        secure = parts.scheme == "https"
         return chromadb.HttpClient(
             host=parts.hostname or "", port=parts.port or (443 if secure else 8000), ssl=secure,
-            settings=_settings(chromadb),
+            headers=headers, settings=_settings(chromadb),
         )  # fmt: skip
-    except Exception as error:  # noqa: BLE001  the transport's many errors have the address in their text
-        raise Unavailable(f"the Chroma server at {URL} gives {type(error).__name__}") from None
 
 
 class Chroma:

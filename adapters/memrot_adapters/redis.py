@@ -16,7 +16,7 @@ from typing import Any
 
 from memrot.errors import Unavailable
 from memrot.memory import Place
-from memrot_adapters._opening import address, backend, check_options
+from memrot_adapters._opening import address, backend, check_options, reaching
 from memrot_adapters._redis_hashes import Hashes, Plain
 from memrot_adapters._redis_search import Ft, Vset
 from memrot_adapters._redis_server import RedisServer
@@ -41,12 +41,10 @@ def open_store(place: Place, options: Mapping[str, str]) -> Hashes:
 
 def _connect(redis: Any) -> Any:
     url = address(URL, "Redis")
-    try:
+    with reaching(URL, "Redis"):
         connection = redis.Redis.from_url(url, protocol=2)
         connection.ping()
-    except (redis.exceptions.RedisError, ValueError) as error:  # their texts may hold the address
-        raise Unavailable(f"the Redis server at {URL} gives {type(error).__name__}") from None
-    return connection
+        return connection
 
 
 def _store(
