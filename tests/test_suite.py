@@ -52,13 +52,17 @@ def test_profiles() -> None:
         suite.profile("big")
 
 
-def test_native_has_every_memory_that_ships_here() -> None:
-    shipped = {
+def shipped(group: str) -> set[str]:
+    return {
         name
-        for name, point in registry.found("memories").items()
+        for name, point in registry.found(group).items()
         if point.dist is not None and point.dist.name == "memrot"
     }
-    assert shipped <= set(suite.profile("native").stacks)
+
+
+def test_native_has_every_memory_that_ships_here_and_field_every_store_too() -> None:
+    assert shipped("memories") <= set(suite.profile("native").stacks)
+    assert shipped("memories") | shipped("adapters") <= set(suite.profile("field").stacks)
 
 
 def test_full_covers_every_scenario() -> None:

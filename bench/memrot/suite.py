@@ -2,7 +2,7 @@
 
 ``smoke`` shows in a minute that everything works, ``default`` is the leaderboard, ``full`` tries every
 layer set on every backend over every scenario, ``retention`` compares what can be done about silence,
-``native`` what backends do by their own means.
+``native`` what backends do by their own means, ``field`` has a row of every backend there is.
 """
 
 from __future__ import annotations
@@ -15,9 +15,15 @@ VERSION = "1.0.0"
 """Moves when a profile, or anything else about how cells are measured, changes a number."""
 
 VENDORS = ("chroma", "qdrant", "redis", "mem0")
+FURTHER_STORES = (
+    "sqlite-vec", "lancedb", "pgvector", "faiss", "usearch", "duckdb", "milvus", "langgraph", "graphiti",
+)  # fmt: skip
+"""Stores that the default leaderboard leaves out: under layers they tie with those that it has."""
+
 NATIVE = (
     "chroma/native", "qdrant/native", "redis/native", "redis/native-ttl-only", "mem0/native", "mem0/infer",
-    "mem0-v1", "langgraph/native", "langgraph/native-postgres",
+    "mem0-v1", "langgraph/native", "langgraph/native-postgres", "graphiti/native", "mcp",
+    "letta", "hindsight", "langmem", "cognee",
 )  # fmt: skip
 """Backends by their own means, without layers."""
 
@@ -95,6 +101,7 @@ PROFILES: dict[str, Profile] = {
         scenarios=("project/unannounced", "person/silent-move", *SILENCE),
     ),
     "native": Profile(stacks=_over(("exact",), ("", "overwrite", "ttl[hard]+overwrite")) + NATIVE),
+    "field": Profile(stacks=_over(("exact", *VENDORS, *FURTHER_STORES), ("", "all")) + NATIVE, seeds=1),
 }
 
 
