@@ -94,5 +94,7 @@ def test_an_adapter_says_what_it_is(plugin: str) -> None:
 
 def test_scenarios_may_be_named_without_their_world() -> None:
     assert registry.scenario_id("reorg") == "project/reorg" == registry.scenario_id("project/reorg")
+    assert registry.scenario_id("silent-move") == "person/silent-move"
+    assert registry.readings("gradual") is registry.readings("project/gradual")
     with pytest.raises(BadInput, match="unknown scenario"):
         registry.scenario("no-such")

@@ -52,7 +52,7 @@ def test_profiles() -> None:
         suite.profile("big")
 
 
-def shipped(group: str) -> set[str]:
+def shipped(group: registry.Kind) -> set[str]:
     return {
         name
         for name, point in registry.found(group).items()

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from memrot import observations, publish, registry
 from memrot.cells import Cell
+from memrot.errors import BadInput
 from memrot.model import FactInvalidated
 from memrot.results import RunFolder, file_digest
 from memrot.timeline import Timeline
@@ -237,3 +238,8 @@ def test_an_eased_exam_is_found_by_its_seed(tmp_path: Path) -> None:
     ]
     assert report.notes == ()
     assert (report.cells, report.timelines) == (7, 1)
+
+
+def test_a_folder_that_is_not_there_has_claimed_nothing(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="expected a folder of results"):
+        publish.verify(tmp_path / "resluts")

@@ -26,9 +26,6 @@ from memrot.timeline import Timeline
 Kind: TypeAlias = Literal["adapters", "memories", "scenarios", "readings", "embedders"]
 OpenStore: TypeAlias = Callable[[Place, Mapping[str, str]], Store]
 
-SHORT = "project/"
-"""The world whose scenarios may be named without it."""
-
 _ONE: Mapping[Kind, str] = {
     "adapters": "adapter", "memories": "memory", "scenarios": "scenario", "readings": "source of readings",
     "embedders": "embedder"
@@ -133,8 +130,7 @@ def scenario(name: str) -> Scenario:
 
 
 def readings(name: str) -> Source:
-    known = found("readings")
-    return cast(Source, _loaded(find("readings", name if name in known else SHORT + name)))
+    return cast(Source, _loaded(find("readings", _in_full("readings", name))))
 
 
 def embedder(name: str) -> Embedder:
@@ -142,9 +138,14 @@ def embedder(name: str) -> Embedder:
 
 
 def scenario_id(name: str) -> str:
-    """The full id of a scenario, which may be named without its world: ``reorg``."""
-    known = found("scenarios")
-    return SHORT + name if name not in known and SHORT + name in known else name
+    """The full id of a scenario, which may be named without its world where one world has it: ``reorg``."""
+    return _in_full("scenarios", name)
+
+
+def _in_full(kind: Kind, name: str) -> str:
+    known = found(kind)
+    meant = [full for full in known if full.rpartition("/")[2] == name]
+    return meant[0] if name not in known and len(meant) == 1 else name
 
 
 def family(name: str) -> str:

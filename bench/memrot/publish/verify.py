@@ -51,7 +51,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def verify(path: Path) -> Report:
-    """Check a release, a run or a contributed folder; reads it, and writes nothing."""
+    """Check a release, a run or a contributed folder; reads it, and writes nothing.
+
+    Raises BadInput where there is no such folder: nothing was claimed there.
+    """
+    if not path.is_dir():
+        raise BadInput("expected a folder of results", file=str(path))
     folder = RunFolder(path)
     try:
         manifest = folder.manifest()
