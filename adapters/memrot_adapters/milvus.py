@@ -51,6 +51,7 @@ def open_store(place: Place, options: Mapping[str, str]) -> Milvus:
     url = address(URL, "Milvus")
     with reaching(URL, "Milvus"):
         reached = pymilvus.MilvusClient(url, timeout=10)
+        reached.get_server_version()  # a connection of before is taken without a call, also a dead one
     return Milvus(pymilvus, reached, place)
 
 

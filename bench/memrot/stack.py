@@ -92,6 +92,7 @@ class LayeredMemory:
         self._answered: dict[Question, Hits] = {}
         self._known_queries: dict[str, Query] = {}
         self.info = self._store.store.info
+        self._refuse_other_vectors()
 
     @property
     def filtering(self) -> str:
@@ -153,6 +154,17 @@ class LayeredMemory:
 
     def close(self) -> None:
         self._store.store.close()
+
+    def _refuse_other_vectors(self) -> None:
+        """Raise Unsupported, and close, where the store was filled by an embedder of another dimension.
+
+        Few stores say so: some raise at the first search, and RediSearch leaves out what does not fit.
+        """
+        for record in self._store.get(list(self._ledger.entries)[:1]).values():
+            there, ours = record.vector.size, self._embedder.dim
+            if there != ours and not self.info.embeds:
+                self.close()
+                raise Unsupported(f"the store holds vectors of {there} dimensions, the embedder has {ours}")
 
     @property
     def _embedder(self) -> Embedder:
