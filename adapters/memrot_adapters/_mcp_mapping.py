@@ -195,7 +195,8 @@ def _wrong_words(mapping: ServerMapping) -> Iterator[tuple[str, str]]:
         if isinstance(call, Call):
             yield from _unknown(f"{key}.gives", call.gives, OF_A_FACT)
     if mapping.stdio is not None:
-        yield from _unknown("stdio.command", list(mapping.stdio.command), OF_A_PLACE, secrets=True)
+        # a secret has no place in it: whoever has an account on the machine can read it there
+        yield from _unknown("stdio.command", list(mapping.stdio.command), OF_A_PLACE)
         yield from _unknown("stdio.environment", mapping.stdio.environment, OF_A_PLACE, secrets=True)
     if mapping.http is not None:
         yield from _unknown("http.headers", mapping.http.headers, OF_A_NAMESPACE, secrets=True)
@@ -232,7 +233,9 @@ def _unknown(key: str, template: Any, words: Words, *, secrets: bool = False) ->
         return
     for name in sorted(named - words):
         if not (secrets and _VARIABLE.fullmatch(name)):
-            listed = ", ".join(sorted(words)) + (", MEMROT_…_URL, …_KEY, …_TOKEN" if secrets else "")
+            listed = ", ".join(sorted(words)) + (
+                ", MEMROT_…_URL, …_KEY, …_TOKEN, …_PASSWORD" if secrets else ""
+            )
             yield key, f"unknown placeholder {{{name}}}: expected one of {listed}"
 
 

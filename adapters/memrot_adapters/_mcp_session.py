@@ -92,7 +92,7 @@ class Session:
             self._client = opened.enter_context(self._portal.wrap_async_context_manager(client))
             self._opened = opened.pop_all()
         said = self._client.server_info
-        self.version: str = said.version if said is not None else "unknown"
+        self.version: str = (said.version if said is not None else "") or "unknown"
 
     def tools(self) -> dict[str, Mapping[str, Any]]:
         """The server's tools -> the JSON schemas of their arguments."""

@@ -279,7 +279,14 @@ class Mcp:
     def _score(self, item: Any) -> float:
         """Nought where the server gives none."""
         path = self._mapping.search.score
-        return round(float(self._part(item, path, "search.score")[0]), DIGITS) if path else 0.0
+        if not path:
+            return 0.0
+        (score,) = self._part(item, path, "search.score")
+        try:
+            return round(float(score), DIGITS)
+        except (TypeError, ValueError):
+            got = "null" if score is None else type(score).__name__
+            raise BadInput(f"search.score: {path!r} leads to no number: got {got}", file=self._file) from None
 
     def _part(self, reply: Any, path: str, key: str) -> list[Any]:
         try:

@@ -26,7 +26,7 @@ HOW, WHERE = sys.argv[1:]
 FILE = None if HOW == "http" else Path(WHERE)
 ITEMS: dict[str, dict[str, Any]] = json.loads(FILE.read_text()) if FILE is not None and FILE.exists() else {}
 
-server = MCPServer("dict-memory", version="1.2")
+server = MCPServer("dict-memory", version=os.environ.get("MEMROT_TEST_VERSION", "1.2"))
 
 
 def save() -> None:

@@ -233,6 +233,25 @@ def test_a_path_that_leads_nowhere_is_one_line(place: Place, acme: Path) -> None
 
 
 @pytest.mark.usefixtures("over_http")
+def test_a_score_that_is_no_number_is_one_line(place: Place, acme: Path) -> None:
+    acme.write_text(acme.read_text().replace('score = "score"', 'score = "content"'))
+    memory = opened(place)
+    told(memory, ADDED)
+    with pytest.raises(BadInput) as wrong:
+        found(memory)
+    assert str(wrong.value) == "acme.toml: search.score: 'content' leads to no number: got str"
+    memory.drop()
+
+
+def test_a_server_need_not_say_its_version(place: Place, acme: Path) -> None:
+    """The SDK's own servers leave it empty unless they are given one."""
+    acme.write_text(acme.read_text().replace('["acme', '["env", "MEMROT_TEST_VERSION=", "acme'))
+    memory = opened(place)
+    assert memory.info.version == "unknown"
+    memory.drop()
+
+
+@pytest.mark.usefixtures("over_http")
 def test_an_update_that_was_not_done_is_seen(place: Place, acme: Path) -> None:
     """The text counts more than the id: here a tool answers that it updated, and did not."""
     acme.write_text(acme.read_text().replace('tool = "change"', 'tool = "pretend"'))

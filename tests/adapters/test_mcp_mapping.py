@@ -46,8 +46,9 @@ WRONG = [
     ('text = "content"', 'text = "content[]"', "", r"a.toml: search\.text: expected one part of an item.*"),
     ("[[drop]]", '[http]\nurl = "{MEMROT_ACME_URL}"\n[[drop]]', "", "a.toml: stdio, http: expected one of the two"),
     ('command = ["acme-memory", "stdio", "{folder}/memories.json"]', "", "", "a.toml: stdio: expected command or npm"),
-    ('"{folder}/memories.json"]', '"{home}"]', "", r"a.toml: stdio\.command: unknown placeholder \{home\}: expected one of folder, namespace, MEMROT.*"),
-    ('"{folder}/memories.json"]', '"x"]\nenvironment = { KEY = "{ACME_KEY}" }', "", r"a.toml: stdio\.environment: unknown placeholder \{ACME_KEY\}.*"),
+    ('"{folder}/memories.json"]', '"{home}"]', "", r"a.toml: stdio\.command: unknown placeholder \{home\}: expected one of folder, namespace"),
+    ('"{folder}/memories.json"]', '"{folder}/memories.json", "{MEMROT_ACME_KEY}"]', "", r"a.toml: stdio\.command: unknown placeholder \{MEMROT_ACME_KEY\}: expected one of folder, namespace"),
+    ('"{folder}/memories.json"]', '"x"]\nenvironment = { KEY = "{ACME_KEY}" }', "", r"a.toml: stdio\.environment: unknown placeholder \{ACME_KEY\}: expected one of folder, namespace, MEMROT.*_PASSWORD"),
     ("", "", '[capabilities]\ncascade = { how = "never" }', "a.toml: capabilities.cascade.why: expected the reason"),
     ("", "", '[capabilities]\ncascade = { how = "perhaps" }', "a.toml: capabilities.*: Invalid enum value 'perhaps'"),
 ]  # fmt: skip
