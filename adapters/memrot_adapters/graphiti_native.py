@@ -118,19 +118,20 @@ class GraphitiNative:
 
     async def _learn(self, fact: Fact, previous: str | None, seq: int, at: Instant) -> None:
         """Save a fact's edge, and the ends that it brings to others, or they to it."""
-        subject, value = (
-            self._graph.node(unicodedata.normalize("NFC", name), at) for name in (fact.subject, fact.value)
+        subject_name, predicate, value_name = (
+            unicodedata.normalize("NFC", name) for name in (*fact.key, fact.value)
         )
+        subject, value = self._graph.node(subject_name, at), self._graph.node(value_name, at)
         vector = self._embedder.embed([fact.text])[0]
         new = self._graph.edge(
-            fact.id, fact.text, vector, (subject, value), name=fact.predicate, created_at=moment(at),
+            fact.id, fact.text, vector, (subject, value), name=predicate, created_at=moment(at),
             reference_time=moment(fact.observed_at), valid_at=moment(fact.valid_from),
             invalid_at=None if fact.valid_to == NEVER else moment(fact.valid_to),
             attributes={"told": fact.id, "seq": seq, "stated_end": fact.valid_to},
         )  # fmt: skip
         rivals = [
             edge
-            for edge in await self._of_key(subject.uuid, fact.predicate)
+            for edge in await self._of_key(subject.uuid, predicate)
             if _told(edge) == previous or (fact.cardinality == "one" and edge.target_node_uuid != value.uuid)
         ]
         known = {edge.uuid for edge in rivals if edge.expired_at is not None}
