@@ -131,7 +131,9 @@ def test_without_a_server_it_says_what_to_do(place: Place, monkeypatch: pytest.M
         mem0_infer.open_memory(place, {"key": "x"}, Hashing())
     monkeypatch.setenv("MEMROT_LLM_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("MEMROT_LLM_API_KEY", "sk-planted-1")
-    with pytest.raises(Unavailable, match="the server at MEMROT_LLM_URL gives ConnectionRefusedError") as caught:
+    with pytest.raises(
+        Unavailable, match="the server at MEMROT_LLM_URL gives ConnectionRefusedError"
+    ) as caught:
         mem0_infer.open_memory(place, {}, Hashing())
     assert "sk-planted" not in str(caught.value)
 
