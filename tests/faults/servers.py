@@ -15,6 +15,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -245,18 +246,19 @@ class Milvus(Server):
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def plant(self) -> None:
-        milvus = self.client()
-        milvus.create_collection("theirs", dimension=2)
-        milvus.insert("theirs", [{"id": 1, "vector": [1.0, 0.0]}])
+        with closing(self.client()) as milvus:
+            milvus.create_collection("theirs", dimension=2)
+            milvus.insert("theirs", [{"id": 1, "vector": [1.0, 0.0]}])
 
     def held(self) -> dict[str, Any]:
-        milvus = self.client()
-        return {name: milvus.get_collection_stats(name) for name in sorted(milvus.list_collections())}
+        with closing(self.client()) as milvus:  # one that idles pings until the server has enough
+            return {name: milvus.get_collection_stats(name) for name in sorted(milvus.list_collections())}
 
 
 SERVERS: Mapping[str, Callable[[Path], Server]] = {
     "MEMROT_REDIS_URL": Redis,
     "MEMROT_PGVECTOR_URL": Postgres,
+    "MEMROT_LANGGRAPH_URL": Postgres,
     "MEMROT_CHROMA_URL": Chroma,
     "MEMROT_MILVUS_URL": Milvus,
 }
