@@ -10,7 +10,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
 
 from memrot.errors import Unsupported
@@ -31,6 +30,7 @@ from memrot.model import (
     introduces,
 )
 from memrot_adapters._native import DIGITS
+from memrot_adapters._notes import Notes
 
 MOST = 100_000
 """Memories that are looked through for diagnosis."""
@@ -66,10 +66,9 @@ class Spoken:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.told: dict[str, Told] = {}
         self._matcher = Matcher()
-        self._file = self.folder / "told.jsonl"
-        """What was said, for tracing: a memory that is opened again still holds it."""
-        for line in self._file.read_bytes().splitlines() if self._file.exists() else ():
-            self._note(msgspec.json.decode(line, type=Told))
+        self._notes = Notes(self.folder / "told", Told)
+        for told in self._notes:
+            self._keep(told)
 
     # --- a product's own ---------------------------------------------------------------------
 
@@ -117,9 +116,8 @@ class Spoken:
             fact = introduces(event)
             if fact is not None:
                 told = Told(fact, at, self.learn(fact, at))
-                self._note(told)
-                with self._file.open("ab") as file:
-                    file.write(msgspec.json.encode(told) + b"\n")
+                self._notes.add(told)
+                self._keep(told)
 
     def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
         self.arrive(at)
@@ -157,6 +155,6 @@ class Spoken:
     def _facts(self, found: Remembered, at: Instant) -> tuple[str, ...]:
         return self._matcher.trace(found.text, at if found.written is None else found.written)
 
-    def _note(self, told: Told) -> None:
+    def _keep(self, told: Told) -> None:
         self._matcher.tell(told.fact, told.at)
         self.told[told.fact.id] = told

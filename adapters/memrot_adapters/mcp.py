@@ -13,16 +13,13 @@ a language model would that is asked the question.
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 from msgspec import Struct, structs
 
 from memrot.errors import BadInput, Unavailable
@@ -45,6 +42,7 @@ from memrot_adapters._mcp_mapping import Call, ServerMapping
 from memrot_adapters._mcp_session import Session, Transport, over_http, over_stdio, unavailable
 from memrot_adapters._mcp_template import filled, found, placeholders
 from memrot_adapters._native import DIGITS, record_id
+from memrot_adapters._notes import Notes
 from memrot_adapters._opening import backend, check_options
 
 DEFAULT = "server-memory"
@@ -133,11 +131,9 @@ class Mcp:
         self._by_id: dict[str, str] = {}
         self._names = re.compile("(?!)")
         self._subjects: dict[str, str] = {}
-        self._notes = self._folder / "told"
-        """What was told, for tracing: a memory that is opened again still holds it. Deflated, so that
-        whoever looks through the files for what was erased finds the server's traces and not these."""
-        for line in self._notes.read_bytes().splitlines() if self._notes.exists() else ():
-            self._learn(msgspec.json.decode(zlib.decompress(base64.b64decode(line)), type=_Told))
+        self._notes = Notes(self._folder / "told", _Told)
+        for told in self._notes:
+            self._learn(told)
 
     def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
         for event in events:
@@ -217,8 +213,7 @@ class Mcp:
         return None if told is None or told.ended else told
 
     def _note(self, told: _Told) -> None:
-        with self._notes.open("ab") as file:
-            file.write(base64.b64encode(zlib.compress(msgspec.json.encode(told))) + b"\n")
+        self._notes.add(told)
         self._learn(told)
 
     def _learn(self, told: _Told) -> None:

@@ -127,6 +127,17 @@ def test_what_was_said_is_known_after_a_restart_with_the_products_own_ids(place:
     assert list(place.folder.iterdir()) == []
 
 
+def test_what_memrot_notes_is_no_trace_of_what_was_erased(place: Place) -> None:
+    """The files are looked through for it, and it would be the product's that was charged."""
+    memory = Slate(place)
+    for event in EVENTS[:2]:
+        memory.apply([event], event.at)
+    noted = b"".join(path.read_bytes() for path in place.folder.rglob("*") if path.is_file())
+    assert noted
+    assert b"billing" not in noted
+    memory.drop()
+
+
 # --- products that need a server or a model ---------------------------------------------------
 
 WIRED = {
