@@ -88,7 +88,8 @@ def test_what_cannot_be_loaded_says_what_to_do(plugin: str, tmp_path: Path) -> N
 
 
 def test_an_adapter_says_what_it_is(plugin: str) -> None:
-    assert "URL path not verified" in registry.about("qdrant")
+    for name in ("qdrant", "qdrant/native", "graphiti", "graphiti/native"):
+        assert f"{name}[server]: URL path not verified" in registry.about(name)
     assert registry.about(plugin) == "rotten cannot be loaded: No module named 'a_backend_that_is_not_there'"
 
 

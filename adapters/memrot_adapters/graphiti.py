@@ -19,6 +19,9 @@ from msgspec import structs
 from memrot.memory import Capability, Fields, Place, Query, Record, Where
 from memrot_adapters._graphiti import Edge, Graph, moment, opened
 
+NOTES = ("graphiti[server]: URL path not verified.",)
+"""For the listing of adapters: no Neo4j server could be had."""
+
 UNFILTERED = Capability("never", "a search filters by dates, names and ends; property_filters are ignored")
 
 

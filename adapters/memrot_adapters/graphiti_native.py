@@ -43,6 +43,9 @@ from memrot_adapters._graphiti import EXTRA, NOTE, Edge, Graph, instant, moment,
 from memrot_adapters._native import DIGITS
 from memrot_adapters._opening import backend
 
+NOTES = ("graphiti/native[server]: URL path not verified.",)
+"""For the listing of adapters, as of ``graphiti``."""
+
 CAPABILITIES = {
     "filter": Capability("native", "SearchFilters: valid_at and invalid_at, beside the search"),
     "expiry": Capability("never", "no lifetimes; a stated end is the edge's invalid_at, and hides it"),
