@@ -75,6 +75,11 @@ def test_an_adapter_of_another_package(plugin: str) -> None:
     assert not registry.installed("late")
 
 
+def test_a_version_that_will_not_do_is_not_installed() -> None:
+    assert registry.packages("mem0") == registry.packages("mem0-v1"), "the same package, in other versions"
+    assert {registry.installed("mem0"), registry.installed("mem0-v1")} == {True, False}
+
+
 def test_what_cannot_be_loaded_says_what_to_do(plugin: str, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="rotten cannot be loaded: No module named"):
         registry.adapter(plugin)

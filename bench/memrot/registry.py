@@ -11,11 +11,13 @@ import importlib
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.abc import InspectLoader
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
 from typing import Literal, Protocol, TypeAlias, cast
+
+from packaging.requirements import Requirement
 
 from memrot.embed.base import Embedder
 from memrot.errors import BadInput, Unavailable, to_install
@@ -31,9 +33,7 @@ _ONE: Mapping[Kind, str] = {
     "embedders": "embedder"
 }  # fmt: skip
 
-_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 _VARIABLE = re.compile(r"\bMEMROT_[A-Z0-9]+(?:_[A-Z0-9]+)*")
-_PACKAGE = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class Scenario(Protocol):
@@ -153,18 +153,26 @@ def family(name: str) -> str:
     return name.partition("/")[0]
 
 
-def packages(name: str) -> Mapping[str, str | None]:
-    """The packages that an examinee needs -> their installed versions (None: not installed)."""
+def requirements(name: str) -> Iterator[Requirement]:
+    """What an examinee needs beside memrot, in versions that will do: its package, or of memrot's own its
+    extra."""
     point = examinee(name)
     if point.dist is None:
-        return {}
+        return
     ours = point.dist.name == "memrot"
-    needs = set() if ours else {point.dist.name}
-    for requirement in point.dist.requires or ():
-        extra = _EXTRA.search(requirement)
-        if extra[1] == family(name) if extra else not ours:
-            needs.add(_PACKAGE.match(requirement)[0])  # type: ignore[index]  # metadata always begins with a name
-    return {package: _version(package) for package in sorted(needs - {"memrot"})}
+    if not ours:
+        yield Requirement(point.dist.name)
+    for needed in map(Requirement, point.dist.requires or ()):
+        with_extra, without = (
+            needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in (family(name), "")
+        )
+        if needed.name != "memrot" and with_extra and not (ours and without):
+            yield needed
+
+
+def packages(name: str) -> Mapping[str, str | None]:
+    """The packages that an examinee needs -> their installed versions (None: not installed)."""
+    return {package: _version(package) for package in sorted({need.name for need in requirements(name)})}
 
 
 def about(name: str) -> str:
@@ -211,9 +219,9 @@ def capabilities(name: str) -> Mapping[str, Capability]:
 
 
 def installed(name: str) -> bool:
-    """Whether an examinee's packages are there; nothing is imported."""
+    """Whether an examinee's packages are there, in versions that will do; nothing is imported."""
     module = examinee(name).module.partition(".")[0]
-    return importlib.util.find_spec(module) is not None and None not in packages(name).values()
+    return importlib.util.find_spec(module) is not None and all(map(_meets, requirements(name)))
 
 
 def advice(point: EntryPoint, error: Exception | None = None) -> str:
@@ -246,6 +254,11 @@ def _loaded(point: EntryPoint) -> object:
         return point.load()
     except (ImportError, AttributeError) as error:
         raise Unavailable(advice(point, error)) from None
+
+
+def _meets(needed: Requirement) -> bool:
+    found = _version(needed.name)
+    return found is not None and needed.specifier.contains(found, prereleases=True)
 
 
 @cache
