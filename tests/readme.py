@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 BLOCK = re.compile(
-    r"<!-- generated: (?P<command>memrot [^>]*?)(?:, first (?P<first>\d+) paragraphs)? -->\n"
+    r"<!-- generated: (?P<command>memrot [^>]*?)(?:, paragraphs (?P<first>\d+) to (?P<last>\d+))? -->\n"
     r"(?P<text>.*?)<!-- end -->",
     re.DOTALL,
 )
@@ -28,8 +28,9 @@ def output(block: re.Match[str]) -> str:
         [sys.executable, "-c", "from memrot.cli import main; main()", *arguments],
         cwd=ROOT, check=True, capture_output=True, text=True, env={"COLUMNS": "100"},
     )  # fmt: skip
-    first = None if block["first"] is None else int(block["first"])
-    text = "\n\n".join(done.stdout.strip().split("\n\n")[:first])
+    paragraphs = done.stdout.strip().split("\n\n")
+    first, last = int(block["first"] or 1), int(block["last"] or len(paragraphs))
+    text = "\n\n".join(paragraphs[first - 1 : last])
     return f"\n{text.replace('## ', '### ')}\n\n" if "markdown" in arguments else f"\n```\n{text}\n```\n\n"
 
 
