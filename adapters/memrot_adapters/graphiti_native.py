@@ -6,7 +6,8 @@ Questions are filtered by the first pair, as of the instant asked about. When a 
 ``resolve_extracted_edge`` decides what that does to the edges that it contradicts, and to itself if it
 arrives late. Which ones those are is the one thing that it asks a language model; here the key says it: what
 a revision names, and the other values of a key that has one. A successor that begins only later gives its
-predecessor an end that lies ahead, which stays even if the successor is taken back before it begins.
+predecessor an end that lies ahead, which stays even if the successor is taken back before it begins. One that
+begins at the same instant ends nothing: Graphiti compares their dates.
 
 Its search for duplicates is left out: it answers a fact that is told again in the same words with the first
 edge, even one that ended in between (Paris, Berlin, Paris would end with Berlin).

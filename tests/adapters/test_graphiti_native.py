@@ -198,9 +198,10 @@ def test_of_two_that_begin_at_one_instant_neither_ends_the_other(told: Told) -> 
     """Graphiti compares dates and knows no order within one: another limit of the row."""
     told.add(0, fact("a", "ada", 0))
     told.add(0, fact("b", "bob", 0))
-    assert told.ask(1) == ["a", "b"]
-    told.revise(1, "b", fact("c", "cid", 1))
-    assert told.ask(2) == ["c"]
+    told.revise(0, "b", fact("c", "cid", 0))
+    assert told.ask(1) == ["a", "b", "c"]
+    told.revise(1, "c", fact("d", "dan", 1))
+    assert told.ask(2) == ["d"]
 
 
 def test_the_same_value_told_again_stands_beside_the_first(told: Told) -> None:
