@@ -21,7 +21,8 @@ def run(  # noqa: PLR0917 - an option each
     profile: Annotated[
         str,
         Option(
-            metavar="NAME", help="smoke (a minute), default (the leaderboard), full, retention or native."
+            metavar="NAME",
+            help="smoke (a minute), default (the leaderboard), full, retention, native or field.",
         ),
     ] = "default",
     stack: Annotated[
@@ -156,7 +157,7 @@ def _verdict(board: Board, bounds: list[tuple[str, float]]) -> int:
             _say(f"{row.stack}: {row.outcome}: {row.reason}")
             code = exits.MISSING
     for metric, bound in bounds:
-        for row in stacks:
+        for row in (row for row in stacks if row.outcome == "answered"):
             estimate = row.metrics[metric]
             if estimate is None or estimate.mean < bound:
                 got = "undefined" if estimate is None else f"{estimate.mean:.4f}"
