@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from memrot.errors import Unsupported
 from memrot.matcher import Matcher
-from memrot.memory import Info, Place
+from memrot.memory import Capability, Info, Place
 from memrot.model import (
     Answer,
     ChangeEvent,
@@ -36,6 +36,10 @@ MOST = 100_000
 """Memories that are looked through for diagnosis."""
 
 WIRING = "wiring only: nobody has run it yet"
+
+DECIDED = Capability("native", "if the model decides so")
+UNDATED = Capability("never", "the model is not told when a memory was made")
+NO_PAST = Capability("never", "a memory knows when it was made, not when it held")
 
 
 class Remembered(Struct, frozen=True):

@@ -17,18 +17,17 @@ from memrot.model import Instant
 from memrot_adapters._llm import Endpoint, endpoint
 from memrot_adapters._native import NO_CASCADE
 from memrot_adapters._opening import backend
-from memrot_adapters._spoken import WIRING, Remembered, Spoken
+from memrot_adapters._spoken import DECIDED, NO_PAST, UNDATED, WIRING, Remembered, Spoken
 
-_DECIDED = Capability("native", "if the model decides so")
 CAPABILITIES = {
     "filter": Capability("native", "by namespace"),
     "expiry": Capability("never", "InMemoryStore has no TTL"),
     "renewal": Capability("never", "nothing expires"),
-    "overwrite": _DECIDED,
-    "invalidate": _DECIDED,
+    "overwrite": DECIDED,
+    "invalidate": DECIDED,
     "cascade": NO_CASCADE,
-    "late_arrival": Capability("never", "the model is not told when a memory was made"),
-    "as_of": Capability("never", "a memory knows when it was made, not when it held"),
+    "late_arrival": UNDATED,
+    "as_of": NO_PAST,
     "history": Capability("never", "what is updated or deleted is gone"),
 }
 

@@ -20,7 +20,7 @@ from memrot.model import Instant
 from memrot_adapters import mem0
 from memrot_adapters._llm import endpoint
 from memrot_adapters._native import NO_CASCADE
-from memrot_adapters._spoken import Remembered, Spoken
+from memrot_adapters._spoken import NO_PAST, Remembered, Spoken
 from memrot_adapters.mem0_native import ByText, move_clock
 
 SCRIPTED = "scripted"
@@ -39,7 +39,7 @@ CAPABILITIES = {
     "invalidate": _ONLY_ADDS,
     "cascade": NO_CASCADE,
     "late_arrival": _ONLY_ADDS,
-    "as_of": Capability("never", "a memory knows when it was made, not when it held"),
+    "as_of": NO_PAST,
     "history": Capability("not_yet", "all memories are kept, in no order of a key"),
 }
 

@@ -18,18 +18,18 @@ from memrot.errors import Unavailable
 from memrot.memory import Capability, Embedder, Place
 from memrot_adapters import mem0
 from memrot_adapters._native import NO_CASCADE
+from memrot_adapters._spoken import DECIDED, NO_PAST, UNDATED
 from memrot_adapters.mem0_infer import Mem0Infer, language_model
 
-_DECIDED = Capability("native", "if the model decides so")
 CAPABILITIES = {
     "filter": Capability("native", "by user"),
     "expiry": Capability("never", "expiration_date came with 2.0"),
     "renewal": Capability("never", "nothing expires"),
-    "overwrite": _DECIDED,
-    "invalidate": _DECIDED,
+    "overwrite": DECIDED,
+    "invalidate": DECIDED,
     "cascade": NO_CASCADE,
-    "late_arrival": Capability("never", "the model is not told when a memory was made"),
-    "as_of": Capability("never", "a memory knows when it was made, not when it held"),
+    "late_arrival": UNDATED,
+    "as_of": NO_PAST,
     "history": Capability("not_yet", "history(memory_id) keeps the texts that were replaced"),
 }
 
