@@ -31,7 +31,7 @@ machine's, with which no timeline can be replayed."""
 
 How: TypeAlias = Literal["native", "layered", "wall-clock", "emulated", "not_yet", "never"]
 """The backend does it by itself; memrot's layers do; it does, by the machine's clock only; the adapter
-does, with more than one call of the backend's; the adapter does not use it yet; the backend cannot."""
+does, out of what the backend does for other ends; the adapter does not use it yet; the backend cannot."""
 
 TTL_DAYS: Mapping[str, float] = {
     "OWNERSHIP": 30, "TECH": 120, "DECISION": 365, "REQUIREMENT": 545,

@@ -27,8 +27,8 @@ instants that it is given (`argument`), one that the harness moves for real (`mo
 (`wall`), with which no timeline can be replayed. *Filters* are the conditions that it runs by itself; memrot
 runs the others after the search. Who does what is said in a word: `native` (the backend by itself), `layered`
 (memrot's layers, if the stack has them), `wall-clock` (the backend, by the machine's clock only), `emulated`
-(the adapter, out of what the backend does for other ends), `not_yet` (the adapter does not use it), `never` (the
-backend cannot). A word that is a link leads to where the product says so."""
+(the adapter, out of what the backend does for other ends), `not_yet` (the adapter does not use it), `never`
+(the backend cannot). A word that is a link leads to where the product says so."""
 
 _SIGNS = {"gt": ">", "le": "<=", "eq": "="}
 
