@@ -80,7 +80,8 @@ class Native:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self._expiries: dict[str, Instant] = {}
-        """Of what was told, for diagnosis: why a fact is not there any more. A restart forgets it."""
+        """Of what was told, for diagnosis: why a fact is not there any more. A restart forgets it, and what
+        was gone by then counts as never stored."""
 
     # --- a backend's own ---------------------------------------------------------------------
 
@@ -154,9 +155,12 @@ class Native:
             self.renew(fact_id, self._expiries[fact_id])
 
     def _cause(self, fact_id: str, at: Instant) -> PeekCause:
-        if fact_id in self._expiries and self._expiries[fact_id] <= at:
-            return "expired"
         known = self.held(fact_id)
+        ends = int(known["expires_at"]) if known else self._expiries.get(fact_id)
+        if ends is None:
+            return "never stored"
+        if ends <= at:
+            return "expired"
         if known is None:
-            return "deleted" if fact_id in self._expiries else "never stored"
+            return "deleted"
         return "tombstoned" if int(known["valid_from"]) > at else "outranked"

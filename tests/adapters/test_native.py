@@ -166,6 +166,15 @@ def test_what_was_told_is_known_after_a_restart(opened: Told) -> None:
     assert opened.ask(ASKED, end + HOUR) == ["f2"]
 
 
+@pytest.mark.parametrize("opened", ["chroma/native", "qdrant/native", "mem0/native"], indirect=True)
+def test_what_is_held_and_has_expired_is_said_to_have_after_a_restart(opened: Told) -> None:
+    opened.tell(START, add(fact("f1", "ada")))
+    opened.restart()
+    past = START + round(TTL_DAYS["OWNERSHIP"] * DAY) + DAY
+    assert opened.ask(ASKED, past) == []
+    assert opened.why("f1", past) == "expired"
+
+
 @every
 @pytest.mark.parametrize(
     "jump", [HOUR, 3 * DAY, 100 * DAY, 365 * DAY], ids=["hour", "days", "months", "year"]
