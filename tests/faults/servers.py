@@ -239,7 +239,14 @@ class Milvus(Server):
     def client(self) -> Any:
         import pymilvus  # type: ignore[import-untyped]  # it ships no types
 
-        return pymilvus.MilvusClient(f"http://127.0.0.1:{self.port}", timeout=5)
+        deadline = time.monotonic() + PATIENCE
+        while True:  # a wire on which somebody idled, and pinged, may be about to be closed
+            try:
+                return pymilvus.MilvusClient(f"http://127.0.0.1:{self.port}", timeout=5)
+            except pymilvus.MilvusException:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
     def ready(self) -> bool:
         with socket.socket() as probe:
