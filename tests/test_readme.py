@@ -1,4 +1,4 @@
-"""What the README says is what happens."""
+"""What the README says is what happens, and what pages quote is what a command prints."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
-import readme
+import blocks
 from memrot import registry
 
-TEXT = readme.README.read_text()
+TEXT = blocks.README.read_text()
+BLOCKS = [block for page in blocks.PAGES for block in blocks.BLOCK.finditer(page.read_text())]
 
 
-@pytest.mark.parametrize("block", list(readme.BLOCK.finditer(TEXT)), ids=lambda block: block["command"])
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block["command"])
 def test_generated_blocks_are_what_their_command_prints(block: re.Match[str]) -> None:
-    assert block["text"] == readme.output(block)
+    assert block["text"] == blocks.output(block)
 
 
 def test_there_are_generated_blocks_for_the_leaderboard_and_the_leaks() -> None:
-    commands = " ".join(block["command"] for block in readme.BLOCK.finditer(TEXT))
+    commands = " ".join(block["command"] for block in blocks.BLOCK.finditer(TEXT))
     assert "memrot leaderboard results/" in commands
     assert "memrot diagnose results/" in commands
     assert "memrot explain results/" in commands

@@ -1,6 +1,6 @@
-"""Writes the README's generated blocks: what stands between two markers is a command's output.
+"""Writes the generated blocks of pages: what stands between two markers is a command's output.
 
-    python tests/readme.py            after publishing a new results/<release>
+    python tests/blocks.py            after publishing a new results/<release>
 
 A test holds every block to its command.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "native.md")
 BLOCK = re.compile(
     r"<!-- generated: (?P<command>memrot [^>]*?)(?:, paragraphs (?P<first>\d+) to (?P<last>\d+))? -->\n"
     r"(?P<text>.*?)<!-- end -->",
@@ -34,12 +35,13 @@ def output(block: re.Match[str]) -> str:
     return f"\n{text.replace('## ', '### ')}\n\n" if "markdown" in arguments else f"\n```\n{text}\n```\n\n"
 
 
-def generated(readme: str) -> str:
-    """The README with every block as its command prints it today."""
+def generated(page: str) -> str:
+    """A page with every block as its command prints it today."""
     return BLOCK.sub(
-        lambda block: block[0].replace(block["text"] + "<!-- end -->", output(block) + "<!-- end -->"), readme
+        lambda block: block[0].replace(block["text"] + "<!-- end -->", output(block) + "<!-- end -->"), page
     )
 
 
 if __name__ == "__main__":
-    README.write_text(generated(README.read_text()))
+    for path in PAGES:
+        path.write_text(generated(path.read_text()))
