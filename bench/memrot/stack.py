@@ -28,6 +28,7 @@ from memrot.model import (
     Hit,
     Instant,
     Mark,
+    Mode,
     PeekCause,
     Question,
     introduces,
@@ -89,7 +90,7 @@ class LayeredMemory:
         self._bands = next((layer.bands for layer in layers if layer.bands is not None), BANDS)
         self._reach = max((layer.reach for layer in layers), default=1)
         self._deleted: set[str] = set()
-        self._answered: dict[Question, Hits] = {}
+        self._answered: list[tuple[Question, Hits]] = []
         self._known_queries: dict[str, Query] = {}
         self.info = self._store.store.info
         self._refuse_other_vectors()
@@ -130,15 +131,15 @@ class LayeredMemory:
 
     def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
         answers: dict[int, Answer] = {}
-        groups: dict[tuple[str, Instant | None, int], list[int]] = {}
+        groups: dict[tuple[Mode, Instant | None, int], list[int]] = {}
         for i, question in enumerate(questions):
-            refusal = self._refusal(question)
-            if refusal is not None:
-                answers[i] = Answer(unsupported=refusal)
-            else:
-                groups.setdefault((question.mode, question.as_of, question.k), []).append(i)
-        self._answered = {}
+            groups.setdefault((question.mode, question.as_of, question.k), []).append(i)
+        self._answered = []
         for (mode, _, _), positions in groups.items():
+            refusal = self._refusal(mode)
+            if refusal is not None:
+                answers.update(dict.fromkeys(positions, Answer(unsupported=refusal)))
+                continue
             asked = [questions[i] for i in positions]
             answer = self._history if mode == "history" else self._retrieve
             answers.update(zip(positions, answer(asked, at), strict=True))
@@ -146,7 +147,11 @@ class LayeredMemory:
 
     def peek(self, missed: Sequence[tuple[Question, str]], at: Instant) -> Sequence[PeekCause]:
         stored = self._store.get([id_ for _, id_ in missed])
-        return [self._cause(question, id_, stored.get(id_), at) for question, id_ in missed]
+        answered = dict(self._answered)
+        return [
+            self._cause(question, answered.get(question, []), id_, stored.get(id_), at)
+            for question, id_ in missed
+        ]
 
     def drop(self) -> None:
         """Remove what the store holds; the stack is of no use afterwards."""
@@ -187,11 +192,11 @@ class LayeredMemory:
 
     # --- answering ---------------------------------------------------------------------------
 
-    def _refusal(self, question: Question) -> str | None:
+    def _refusal(self, mode: Mode) -> str | None:
         """Why a mode cannot be served; None where it can."""
-        if question.mode == "history" and not all(layer.keeps_history for layer in self._layers):
+        if mode == "history" and not all(layer.keeps_history for layer in self._layers):
             return "a layer deletes what was replaced: there is no history"
-        if question.mode == "as_of" and not any(layer.records_ends for layer in self._layers):
+        if mode == "as_of" and not any(layer.records_ends for layer in self._layers):
             return "no layer records when a fact ended"
         return None
 
@@ -213,14 +218,12 @@ class LayeredMemory:
             found = self._store.search(queries, where, k * self._reach, self._holds, counts)
         if self._reach > 1:
             found = [self._ranked(hits, verdicts, k, at) for hits in found]
-        self._answered.update(zip(questions, found, strict=True))
+        self._answered += zip(questions, found, strict=True)
         archived = {id_ for id_, (_, _, mark) in verdicts.items() if mark == "archived"}
         if archived:
             found = [[hit for hit in hits if hit[0] not in archived] for hits in found]
-        return [
-            Answer(tuple([Hit(id_, round(near, DIGITS), *verdicts[id_]) for id_, near in hits]))
-            for hits in found
-        ]
+        rounded = iter(np.round([near for hits in found for _, near in hits], DIGITS).tolist())
+        return [Answer(tuple([Hit(id_, next(rounded), *verdicts[id_]) for id_, _ in hits])) for hits in found]
 
     def _ranked(self, hits: Hits, verdicts: Mapping[str, Verdict], k: int, at: Instant) -> Hits:
         """Candidates in the order that the layers give them, up to the k-th that is not withheld."""
@@ -289,7 +292,9 @@ class LayeredMemory:
 
     # --- diagnosis ---------------------------------------------------------------------------
 
-    def _cause(self, question: Question, id_: str, record: Record | None, at: Instant) -> PeekCause:
+    def _cause(
+        self, question: Question, returned: Hits, id_: str, record: Record | None, at: Instant
+    ) -> PeekCause:
         entry = self._ledger.entries.get(id_)
         if entry is None and record is not None:
             return "tombstoned"  # the stack has dropped it, and the store keeps it
@@ -303,13 +308,12 @@ class LayeredMemory:
             return "expired" if mark == "archived" else "demoted"
         if entry.embedding != self._embedder.fingerprint:
             return "re-embedded"
-        lossy = self._reach == 1 and self._within_k(question, record, at)
+        lossy = self._reach == 1 and self._within_k(question, returned, record, at)
         return "not found by the index" if lossy else "outranked"
 
-    def _within_k(self, question: Question, missed: Record, at: Instant) -> bool:
+    def _within_k(self, question: Question, returned: Hits, missed: Record, at: Instant) -> bool:
         """Whether an exact scan of the store's own vectors finds a live record within k."""
         query = self._embedder.embed([question.text])[0].astype(np.float64)
-        returned = self._answered.get(question, [])
         nearness = _cosine(query, missed)
         if len(returned) >= question.k and nearness <= returned[-1][1] + TIE:
             return False
