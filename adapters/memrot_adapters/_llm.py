@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct
 
@@ -33,6 +35,32 @@ def endpoint(adapter: str, options: Mapping[str, str], which: str) -> Endpoint:
         raise Unavailable(f"set {URL}, or --llm-base-url, to the URL of an OpenAI-compatible server{which}")
     key = os.environ.get(API_KEY) or "none"
     return Endpoint(url, key, options.get("model") or _only_model(adapter, url, key))
+
+
+@contextmanager
+def answering(model: Any) -> Iterator[None]:
+    """Raise Unavailable if mem0's ``model`` fails meanwhile, also where mem0 goes on without its answer: what
+    a memory never heard of by an outage, it has not lost."""
+    ask, failures = model.generate_response, list[Exception]()
+
+    def asked(*arguments: Any, **named: Any) -> Any:
+        try:
+            return ask(*arguments, **named)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    model.generate_response = asked
+    try:
+        yield
+    except Exception:
+        if not failures:
+            raise
+    finally:
+        del model.generate_response
+    if failures:
+        with reaching(URL, ""):
+            raise failures[0]
 
 
 def _only_model(adapter: str, url: str, key: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from memrot.memory import Capability, Embedder, Info, Place
 from memrot.model import Instant
 from memrot_adapters import mem0
-from memrot_adapters._llm import endpoint
+from memrot_adapters._llm import answering, endpoint
 from memrot_adapters._native import NO_CASCADE
 from memrot_adapters._spoken import NO_PAST, Remembered, Spoken
 from memrot_adapters.mem0_native import ByText, move_clock
@@ -81,7 +81,8 @@ class Mem0Infer(Spoken):
         move_clock(at)
 
     def add(self, text: str, at: Instant) -> str:
-        self._memory.add([{"role": "user", "content": text}], user_id=self._user, infer=True)
+        with answering(self._memory.llm):
+            self._memory.add([{"role": "user", "content": text}], user_id=self._user, infer=True)
         return ""  # what it makes of a message are memories of their own
 
     def search(self, text: str, k: int, at: Instant) -> Sequence[Remembered]:
