@@ -163,11 +163,7 @@ class _Run:
 
     def _introduced(self) -> dict[str, Introduced]:
         """What its environment knows of each adapter; raises BadInput for what cannot be asked for there."""
-        known = {
-            stack.adapter: introduced(stack.adapter)
-            for stack in self.plan.stacks
-            if stack.adapter not in self.request.pythons
-        }
+        known = dict(self.plan.introduced)
         asked = [(adapter,) for adapter in self.request.pythons]
         for place, result in self._spread(introduced, asked):
             if isinstance(result, Died):
@@ -176,7 +172,8 @@ class _Run:
                 raise result
             known[asked[place][0]] = result
         for stack in self.plan.stacks:
-            refuse_layers(stack, known[stack.adapter])
+            if stack.adapter in self.request.pythons:
+                refuse_layers(stack, known[stack.adapter])
         return known
 
     def _spread(self, work: Callable[..., Any], tasks: Sequence[tuple[str]]) -> Iterator[tuple[int, Any]]:

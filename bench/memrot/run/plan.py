@@ -59,6 +59,8 @@ class Introduced(Struct, frozen=True):
 
 class Plan(Struct, frozen=True, kw_only=True):
     stacks: tuple[StackName, ...]
+    introduced: dict[str, Introduced]
+    """Adapters of this environment."""
     exams: tuple[Timeline, ...]
     settings: Settings
     embedders: dict[str, Embedder]
@@ -82,11 +84,12 @@ def planned(request: Request, embedder: Embedder) -> Plan:
         raise BadInput(f"--links-told: expected a share from 0 to 1, got {request.links_told}")
     if not 0 < request.timeout < float("inf"):
         raise BadInput(f"--timeout: expected seconds above 0, got {request.timeout}")
-    stacks = _stacks(request.stacks or profile.stacks, request.pythons.keys())
+    stacks, known = _stacks(request.stacks or profile.stacks, request.pythons.keys())
     exams = _exams(request.scenarios or profile.scenarios, request.seeds or profile.seeds)
     embedders = {name: registry.embedder(name) for name in sorted(set().union(*map(changes_to, exams)))}
     return Plan(
         stacks=stacks,
+        introduced=known,
         exams=exams,
         settings=Settings(
             stacks=tuple(map(str, stacks)),
@@ -146,18 +149,23 @@ def refuse_layers(stack: StackName, of: Introduced) -> None:
         )
 
 
-def _stacks(spelled: Sequence[str], elsewhere: AbstractSet[str]) -> tuple[StackName, ...]:
-    """What is installed elsewhere is looked up there, later."""
+def _stacks(
+    spelled: Sequence[str], elsewhere: AbstractSet[str]
+) -> tuple[tuple[StackName, ...], dict[str, Introduced]]:
+    """And what is known of their adapters here; what is installed elsewhere is looked up there, later."""
+    known: dict[str, Introduced] = {}
     stacks = tuple(dict.fromkeys(names.parse(text) for text in spelled))
     for stack in stacks:
         if stack.adapter in CONTROLS:
             raise BadInput(f"{stack.adapter!r} is a control: it is in every run and takes no layers")
         if stack.adapter not in elsewhere:
-            refuse_layers(stack, introduced(stack.adapter))
+            if stack.adapter not in known:
+                known[stack.adapter] = introduced(stack.adapter)
+            refuse_layers(stack, known[stack.adapter])
         layers.parse(stack.layers, facts=1)  # names are checked; how much an eviction keeps is not known yet
     if unasked := elsewhere - {stack.adapter for stack in stacks}:
         raise BadInput(f"--python: no stack of this run is of {min(unasked)!r}")
-    return stacks
+    return stacks, known
 
 
 def _exams(scenarios: Sequence[str], seeds: int) -> tuple[Timeline, ...]:
