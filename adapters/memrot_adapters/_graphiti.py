@@ -30,10 +30,9 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from memrot.errors import Unavailable
 from memrot.memory import Info, Place, Vector
 from memrot.model import Instant
-from memrot_adapters._opening import address, backend, check_options
+from memrot_adapters._opening import address, backend, check_options, reaching
 
 URL = "MEMROT_NEO4J_URL"
 """``neo4j://user:password@host:7687``"""
@@ -95,9 +94,8 @@ def _neo4j(loop: asyncio.Runner) -> Any:
     """A driver that has been answered; made outside of the loop, where it would start work of its own."""
     url = urlsplit(address(URL, "Neo4j"))
     where = url._replace(netloc=url.netloc.rpartition("@")[2]).geturl()
-    errors = backend("neo4j.exceptions", EXTRA)
     module = backend("graphiti_core.driver.neo4j_driver", EXTRA)
-    try:
+    with reaching(URL, "Neo4j"):
         driver = module.Neo4jDriver(where, unquote(url.username or ""), unquote(url.password or ""))
         try:
             loop.run(driver.client.verify_connectivity())
@@ -105,13 +103,6 @@ def _neo4j(loop: asyncio.Runner) -> Any:
         except BaseException:
             loop.run(driver.close())
             raise
-    except (
-        errors.Neo4jError,
-        errors.DriverError,
-        OSError,
-        ValueError,
-    ) as error:  # its text may hold the address
-        raise Unavailable(f"the Neo4j server at {URL} gives {type(error).__name__}") from None
     return driver
 
 

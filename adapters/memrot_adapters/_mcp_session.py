@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from memrot.errors import Unavailable
-from memrot_adapters._opening import backend
+from memrot_adapters._opening import backend, first_cause
 
 Transport: TypeAlias = AbstractAsyncContextManager[Any]
 
@@ -117,16 +117,9 @@ class Session:
         self._opened.close()
 
 
-def gone(error: BaseException) -> BaseException:
-    """The first error of those that fell together."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
 def unavailable(product: str, error: BaseException, log: Path | None, variable: str = "") -> Unavailable:
     """Why a server cannot be reached: nothing of an address, and the last that it said."""
-    kind = type(gone(error)).__name__
+    kind = first_cause(error)
     if variable:
         return Unavailable(f"{product}: the server at {variable} gives {kind}")
     said = log.read_text(errors="replace").split("\n") if log is not None and log.exists() else []

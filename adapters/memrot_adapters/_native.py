@@ -15,7 +15,7 @@ import json
 import unicodedata
 import uuid
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from memrot.errors import Unsupported
 from memrot.memory import TTL_DAYS, Capability, Embedder, Info
@@ -72,6 +72,10 @@ def expiry(since: Instant, lifetime: int, valid_to: Instant) -> Instant:
     return min(valid_to, NEVER if lifetime == NEVER else since + lifetime)
 
 
+def refuse_embedder(event: EmbedderChanged, who: str) -> NoReturn:
+    raise Unsupported(f"the embedder changes to {event.embedder!r}: {who} keeps the one it began with")
+
+
 class Native:
     """A backend adds six operations; instants never go back."""
 
@@ -124,10 +128,8 @@ class Native:
                     self.delete(fact_id)
                 case FactConfirmed(fact=fact_id):
                     self._confirm(fact_id, at)
-                case EmbedderChanged(embedder=name):
-                    raise Unsupported(
-                        f"the embedder changes to {name!r}: a native row keeps the one it began with"
-                    )
+                case EmbedderChanged():
+                    refuse_embedder(event, "a native row")
 
     def answer(self, questions: Sequence[Question], at: Instant) -> Sequence[Answer]:
         self.arrive(at)

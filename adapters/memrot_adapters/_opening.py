@@ -50,13 +50,21 @@ def reaching(variable: str, product: str) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001  each product's transport has many errors of its own
         server = f"the {product} server" if product else "the server"
-        raise Unavailable(f"{server} at {variable} gives {_first_cause(error)}") from None
+        raise Unavailable(f"{server} at {variable} gives {first_cause(error)}") from None
 
 
-def _first_cause(error: BaseException) -> str:
+def first_cause(error: BaseException) -> str:
     """The kind of it, of those that have a public name: ConnectionRefusedError says more than ValueError."""
     causes = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+    while (cause := _cause(causes[-1])) and cause not in causes:
         causes.append(cause)  # one that was raised again is among its own causes
     names = [type(each).__name__ for each in causes]
     return next((name for name in reversed(names) if not name.startswith("_")), names[0])
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    """Of those that fell together, the first."""
+    if isinstance(error, BaseExceptionGroup):
+        first: BaseException = error.exceptions[0]
+        return first
+    return error.__cause__ or error.__context__

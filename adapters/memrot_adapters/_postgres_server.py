@@ -19,7 +19,7 @@ from typing import Any
 from memrot.errors import Unavailable, to_install
 from memrot_adapters._child import ATTEMPTS, PATIENCE, Child, end, free_port, start
 from memrot_adapters._clock import Clock
-from memrot_adapters._opening import address
+from memrot_adapters._opening import address, reaching
 
 USER = "nobody"
 
@@ -27,10 +27,8 @@ USER = "nobody"
 def connected(psycopg: Any, variable: str) -> Any:
     """To the server at the URL in the environment."""
     url = address(variable, "PostgreSQL")
-    try:
+    with reaching(variable, "PostgreSQL"):
         return psycopg.connect(url, autocommit=True)
-    except psycopg.Error as error:  # its text may hold the address
-        raise Unavailable(f"the PostgreSQL server at {variable} gives {type(error).__name__}") from None
 
 
 def extended(psycopg: Any, connection: Any) -> str:

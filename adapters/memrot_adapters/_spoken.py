@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from memrot.errors import Unsupported
 from memrot.matcher import Matcher
 from memrot.memory import Capability, Info, Place
 from memrot.model import (
@@ -29,7 +28,7 @@ from memrot.model import (
     Question,
     introduces,
 )
-from memrot_adapters._native import DIGITS
+from memrot_adapters._native import DIGITS, refuse_embedder
 from memrot_adapters._notes import Notes
 
 MOST = 100_000
@@ -106,11 +105,8 @@ class Spoken:
         self.arrive(at)
         for event in events:
             match event:
-                case EmbedderChanged(embedder=name):
-                    product = self.info.name.partition("/")[0]
-                    raise Unsupported(
-                        f"the embedder changes to {name!r}: {product} keeps the one it began with"
-                    )
+                case EmbedderChanged():
+                    refuse_embedder(event, self.info.name.partition("/")[0])
                 case FactRevised(previous=previous) if previous in self.told:
                     self.replace(self.told[previous], at)
                 case FactInvalidated(fact=fact_id) if fact_id in self.told:

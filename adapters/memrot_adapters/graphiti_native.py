@@ -23,7 +23,6 @@ from typing import Any
 
 from msgspec import structs
 
-from memrot.errors import Unsupported
 from memrot.memory import Capability, Embedder, Place
 from memrot.model import (
     NEVER,
@@ -41,7 +40,7 @@ from memrot.model import (
     Reason,
 )
 from memrot_adapters._graphiti import EXTRA, NOTE, Edge, Graph, instant, moment, opened
-from memrot_adapters._native import DIGITS
+from memrot_adapters._native import DIGITS, refuse_embedder
 from memrot_adapters._opening import backend
 
 NOTES = ("graphiti/native[server]: URL path not verified.",)
@@ -115,10 +114,8 @@ class GraphitiNative:
                     await self._learn(fact, previous, event.seq, at)
                 case FactInvalidated(fact=fact_id, reason=reason):
                     await self._end(fact_id, reason, at)
-                case EmbedderChanged(embedder=name):
-                    raise Unsupported(
-                        f"the embedder changes to {name!r}: a native row keeps the one it began with"
-                    )
+                case EmbedderChanged():
+                    refuse_embedder(event, "a native row")
 
     async def _learn(self, fact: Fact, previous: str | None, seq: int, at: Instant) -> None:
         """Save a fact's edge, and the ends that it brings to others, or they to it."""
