@@ -22,7 +22,7 @@ import uuid
 import warnings
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -31,7 +31,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from memrot.memory import Info, Place, Vector
-from memrot.model import Instant
+from memrot.model import Instant, instant, moment
 from memrot_adapters._opening import address, backend, check_options, reaching
 
 URL = "MEMROT_NEO4J_URL"
@@ -49,19 +49,15 @@ Edge = Any
 Asked: TypeAlias = tuple[Vector, int, Any]
 """A question's vector, how many edges at most, and Graphiti's ``SearchFilters``, or None."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_THRESHOLD = -2.0
 """Graphiti leaves out what is not nearer than its least score, .6 by default."""
 _NAME_VECTOR = [1.0]
 """Of nodes, which Graphiti insists on; nothing here searches for nodes."""
 
 
-def moment(at: Instant) -> datetime:
-    return _EPOCH + timedelta(milliseconds=at)
-
-
-def instant(when: datetime) -> Instant:
-    return (when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH) // timedelta(milliseconds=1)
+def instant_read(when: datetime) -> Instant:
+    """Of a ``datetime`` that Kuzu gave back."""
+    return instant(when.replace(tzinfo=when.tzinfo or UTC))
 
 
 def opened(name: str, place: Place, options: Mapping[str, str]) -> Graph:

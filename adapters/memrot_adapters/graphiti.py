@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import structs
 
 from memrot.memory import Capability, Fields, Place, Query, Record, Where
-from memrot_adapters._graphiti import Edge, Graph, moment, opened
+from memrot.model import moment
+from memrot_adapters._graphiti import Edge, Graph, opened
 
 NOTES = ("graphiti[server]: URL path not verified.",)
 """For the listing of adapters: no Neo4j server could be had."""

@@ -38,8 +38,9 @@ from memrot.model import (
     PeekCause,
     Question,
     Reason,
+    moment,
 )
-from memrot_adapters._graphiti import EXTRA, NOTE, Edge, Graph, instant, moment, opened
+from memrot_adapters._graphiti import EXTRA, NOTE, Edge, Graph, instant_read, opened
 from memrot_adapters._native import DIGITS, refuse_embedder
 from memrot_adapters._opening import backend
 
@@ -153,7 +154,7 @@ class GraphitiNative:
         for edge in await self._graph.held([fact_id], vectors=True):
             if reason == "erased":
                 await self._erase(edge)
-            elif edge.invalid_at is None or instant(edge.invalid_at) > at:
+            elif edge.invalid_at is None or instant_read(edge.invalid_at) > at:
                 # what was retracted never was true: it is valid for no time
                 edge.invalid_at = edge.valid_at if reason == "retracted" else moment(at)
                 edge.expired_at = moment(at)
@@ -209,11 +210,11 @@ class GraphitiNative:
     def _cause(self, fact_id: str, edge: Edge | None, at: Instant) -> PeekCause:
         if edge is None:
             return "deleted" if fact_id in self._erased else "never stored"
-        if instant(edge.valid_at) > at:
+        if instant_read(edge.valid_at) > at:
             return "tombstoned"
-        if edge.invalid_at is None or instant(edge.invalid_at) > at:
+        if edge.invalid_at is None or instant_read(edge.invalid_at) > at:
             return "outranked"
-        return "expired" if instant(edge.invalid_at) == edge.attributes["stated_end"] else "tombstoned"
+        return "expired" if instant_read(edge.invalid_at) == edge.attributes["stated_end"] else "tombstoned"
 
 
 def _hits(found: Sequence[tuple[Edge, float]]) -> tuple[Hit, ...]:
@@ -226,7 +227,7 @@ def _told(edge: Edge) -> str:
 
 
 def _order(edge: Edge) -> tuple[Instant, int]:
-    return instant(edge.valid_at), edge.attributes["seq"]
+    return instant_read(edge.valid_at), edge.attributes["seq"]
 
 
 def _nodes_of(edge: Edge) -> set[str]:

@@ -11,12 +11,11 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 from memrot.memory import Capability, Embedder, Info, Place
-from memrot.model import Fact, Instant
+from memrot.model import Fact, Instant, moment
 from memrot_adapters._native import NO_CASCADE, NO_PAST, record_id
 from memrot_adapters._opening import address, backend, check_options, reaching
 from memrot_adapters._spoken import WIRING, Remembered, Spoken, Told
@@ -111,4 +110,4 @@ class Hindsight(Spoken):
 
 
 def _time(at: Instant) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat()
+    return moment(at).isoformat()

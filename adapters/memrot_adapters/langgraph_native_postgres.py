@@ -13,12 +13,11 @@ after it had expired stays gone: a confirmation names it and does not say it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from memrot.errors import Unsupported
 from memrot.memory import Capability, Embedder, Info, Place
-from memrot.model import NEVER, Instant
+from memrot.model import NEVER, Instant, moment
 from memrot_adapters import langgraph_native
 from memrot_adapters._clock import Clock
 from memrot_adapters._langgraph import EXTRA, ISSUES, REFERENCE, Postgres, Vectors
@@ -99,4 +98,4 @@ class LangGraphNativePostgres(langgraph_native.LangGraphNative):
 
 def _iso(at: Instant) -> str:
     """In whose order texts are in the order of time."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
+    return moment(at).isoformat(timespec="milliseconds")

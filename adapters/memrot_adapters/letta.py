@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 from memrot.memory import Capability, Embedder, Info, Place
-from memrot.model import Instant
+from memrot.model import Instant, moment
 from memrot_adapters._native import NO_CASCADE, NO_PAST
 from memrot_adapters._opening import address, backend, check_options, reaching
 from memrot_adapters._spoken import WIRING, Remembered, Spoken, Told
@@ -72,7 +71,7 @@ class Letta(Spoken):
         self._archive: str = (known or letta.archives.create(name=place.namespace, **made)).id
 
     def add(self, text: str, at: Instant) -> str:
-        created = datetime.fromtimestamp(at / 1000, UTC).isoformat()
+        created = moment(at).isoformat()
         passage = self._letta.archives.passages.create(self._archive, text=text, created_at=created)
         return str(passage.id)
 

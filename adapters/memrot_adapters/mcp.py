@@ -17,7 +17,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct, structs
@@ -36,6 +35,7 @@ from memrot.model import (
     Instant,
     PeekCause,
     Question,
+    moment,
 )
 from memrot_adapters import _mcp_mapping, mcp_npm
 from memrot_adapters._mcp_mapping import Call, ServerMapping
@@ -47,8 +47,6 @@ from memrot_adapters._opening import backend, check_options
 
 DEFAULT = "server-memory"
 CAPABILITIES = _mcp_mapping.capabilities(_mcp_mapping.load(DEFAULT))
-
-_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def open_memory(
@@ -205,7 +203,7 @@ class Mcp:
         return {
             "fact": fact.id, "key": record_id(fact), "text": fact.text, "subject": fact.subject,
             "predicate": fact.predicate, "value": fact.value, "domain": fact.domain,
-            "time": (_EPOCH + timedelta(milliseconds=at)).isoformat(), "namespace": self._namespace,
+            "time": moment(at).isoformat(), "namespace": self._namespace,
         }  # fmt: skip
 
     def _held(self, fact_id: str) -> _Told | None:

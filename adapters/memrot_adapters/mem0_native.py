@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from msgspec import structs
 
 from memrot.memory import Capability, Clause, Embedder, Place
-from memrot.model import NEVER, Fact, Instant
+from memrot.model import NEVER, Fact, Instant, moment
 from memrot_adapters import mem0
 from memrot_adapters._native import NO_CASCADE, NO_PAST, NOTE, Fields, Native, fields, record_id
 from memrot_adapters._opening import backend, check_options
@@ -140,4 +140,4 @@ def last_day(expires_at: Instant) -> str | None:
     """The UTC day of the last instant before an expiry."""
     if expires_at == NEVER:
         return None
-    return datetime.fromtimestamp((expires_at - 1) / 1000, UTC).date().isoformat()
+    return moment(expires_at - 1).date().isoformat()

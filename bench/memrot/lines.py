@@ -12,18 +12,16 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from memrot.errors import BadInput
-from memrot.model import NEVER, Instant
+from memrot.model import NEVER, Instant, instant, moment
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
-_FIRST: Instant = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MS
+_FIRST = instant(datetime.min.replace(tzinfo=UTC))
 _RFC3339 = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.(?P<fraction>\d+))?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
@@ -38,10 +36,9 @@ def parse_instant(text: object) -> Instant:
     if (match["fraction"] or "")[3:].strip("0"):
         raise ValueError(f"expected at most milliseconds, got {text!r}")
     try:
-        moment = datetime.fromisoformat(text.upper())
+        at = instant(datetime.fromisoformat(text.upper()))
     except ValueError as error:
         raise ValueError(f"expected an RFC 3339 instant, got {text!r}: {error}") from None
-    at = (moment - _EPOCH) // _MS
     if not _FIRST <= at <= NEVER:
         bounds = f"{format_instant(_FIRST)} to {format_instant(NEVER)}"
         raise ValueError(f"expected an instant from {bounds}, got {text!r}")
@@ -50,8 +47,8 @@ def parse_instant(text: object) -> Instant:
 
 def format_instant(at: Instant) -> str:
     """Ms -> RFC 3339 in UTC, without a fraction where it is zero."""
-    moment = _EPOCH + at * _MS
-    return moment.isoformat(timespec="milliseconds" if at % 1000 else "seconds").replace("+00:00", "Z")
+    timespec = "milliseconds" if at % 1000 else "seconds"
+    return moment(at).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

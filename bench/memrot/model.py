@@ -1,11 +1,13 @@
 """The words everything else is written in: facts, events, probes, questions, answers.
 
 All values are frozen and hold no I/O. Every instant is an ``int``: milliseconds since
-1970-01-01T00:00:00Z. Text instants (RFC 3339) exist at file edges only (``timeline.py``).
+1970-01-01T00:00:00Z. Text instants (RFC 3339) exist at file edges only (``timeline.py``), ``datetime``
+only where another's library wants one.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
@@ -18,6 +20,20 @@ DAY: int = 86_400_000
 
 NEVER: Instant = 253_402_300_799_000
 """9999-12-31T23:59:59Z: a finite "never", since some stores lose infinities and missing fields."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+
+
+def moment(at: Instant) -> datetime:
+    """An instant as a ``datetime`` in UTC."""
+    return _EPOCH + at * _MS
+
+
+def instant(when: datetime) -> Instant:
+    """Of a ``datetime`` with a zone; what is below a millisecond is dropped."""
+    return (when - _EPOCH) // _MS
+
 
 AT_EVENT: Instant = -1 << 62
 """Stands for "the time of the event" until a ``Timeline`` fills it in."""

@@ -25,10 +25,10 @@ from memrot.model import (
     Mode,
     Question,
     Reason,
+    moment,
 )
 from memrot.testing import MemoryConformance
 from memrot_adapters import graphiti_native
-from memrot_adapters._graphiti import moment
 
 START = 1_767_603_600_000
 """2026-01-05T09:00:00Z"""

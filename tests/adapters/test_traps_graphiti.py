@@ -14,9 +14,10 @@ import pytest
 
 from memrot.errors import Unavailable
 from memrot.memory import Place, Record
+from memrot.model import moment
 from memrot.testing.corpus import DIM, questions, record, records, vector
 from memrot_adapters import _graphiti, graphiti
-from memrot_adapters._graphiti import Graph, instant, moment
+from memrot_adapters._graphiti import Graph, instant_read
 
 START = 1_767_603_600_001
 """2026-01-05T09:00:00.001Z"""
@@ -28,6 +29,7 @@ def refuse(*_, **__):
     raise AssertionError("the network is tried")
 socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
 from memrot.memory import Place
+from memrot.model import moment
 from memrot.testing.corpus import DIM, questions, records
 from memrot_adapters import graphiti
 store = graphiti.open_store(Place("namespace", pathlib.Path(sys.argv[1]), DIM, 9), {})
@@ -128,7 +130,7 @@ def test_instants_are_kept_to_the_millisecond_and_lose_their_zone(graph: Graph) 
     saved(graph, *(edge(graph, f"e{at}", valid_at=moment(at)) for at in instants))
     held = graph.run(graph.all())
     assert {each.valid_at.tzinfo for each in held} == {None}
-    assert sorted(instant(each.valid_at) for each in held) == sorted(instants)
+    assert sorted(instant_read(each.valid_at) for each in held) == sorted(instants)
 
 
 def test_hybrid_search_needs_an_index_that_its_driver_for_kuzu_does_not_make(graph: Graph) -> None:

@@ -10,6 +10,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
+from memrot import model
 from memrot.bounds.unsure import Unsure
 from memrot.model import Instant
 
@@ -31,8 +32,6 @@ _HOURS = {
 }  # fmt: skip
 _SHARED = frozenset({"CST", "IST", "BST", "AST", "MST", "SST", "AMT", "GST"})
 _OFFSET = re.compile(r"(?:utc|gmt)([+-]\d{1,2})(?::(\d\d))?", re.IGNORECASE)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
 
 
 def zone_of(name: str) -> tzinfo:
@@ -55,7 +54,7 @@ def zone_of(name: str) -> tzinfo:
 
 def local(at: Instant, zone: tzinfo) -> datetime:
     """The clock on the wall of a zone, without the zone."""
-    return (_EPOCH + at * _MS).astimezone(zone).replace(tzinfo=None)
+    return model.moment(at).astimezone(zone).replace(tzinfo=None)
 
 
 def instant(wall: datetime, zone: tzinfo, *, stated: bool) -> Instant:
@@ -65,4 +64,4 @@ def instant(wall: datetime, zone: tzinfo, *, stated: bool) -> Instant:
     if stated and first.utcoffset() != second.utcoffset():
         exists = first.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) == wall
         raise Unsure("ambiguous" if exists else "no such time")
-    return (first.astimezone(UTC) - _EPOCH) // _MS
+    return model.instant(first)
