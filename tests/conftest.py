@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from faults.servers import Falkor
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parent.parent / ".pytest_cache" / "user")
@@ -45,3 +50,16 @@ def set_up_once(initialised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         subprocess.run(["cp", "-a", f"{initialised}/.", str(new)], check=True)
 
     monkeypatch.setattr(PostgresServer, "_set_up", copied)
+
+
+@pytest.fixture(scope="module")
+def falkordb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Falkor]:
+    """A server for ``graphiti[server]``."""
+    from faults.servers import Falkor
+    from memrot_adapters._graphiti_drivers import URL
+
+    server = Falkor(tmp_path_factory.mktemp("falkordb"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(URL, server.url(server.port))
+        yield server
+    server.kill()

@@ -118,6 +118,13 @@ class TestGraphiti(StoreConformance):
     examples = 1  # a graph is opened and closed in .2 s, and a question takes 8 ms
 
 
+@pytest.mark.usefixtures("falkordb")
+class TestGraphitiServer(StoreConformance):
+    open_store = staticmethod(graphiti.open_store)
+    options = {"server": ""}
+    examples = 1
+
+
 class TestUSearch(StoreConformance):
     open_store = staticmethod(usearch.open_store)
 

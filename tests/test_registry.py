@@ -93,8 +93,10 @@ def test_what_cannot_be_loaded_says_what_to_do(plugin: str, tmp_path: Path) -> N
 
 
 def test_an_adapter_says_what_it_is(plugin: str) -> None:
-    for name in ("qdrant", "qdrant/native", "graphiti", "graphiti/native"):
+    for name in ("qdrant", "qdrant/native"):
         assert f"{name}[server]: URL path not verified" in registry.about(name)
+    for name in ("graphiti", "graphiti/native"):
+        assert f"{name}[server]: verified over FalkorDB; over Neo4j" in registry.about(name)
     assert registry.about(plugin) == "rotten cannot be loaded: No module named 'a_backend_that_is_not_there'"
 
 

@@ -1,14 +1,9 @@
-"""A graph of Graphiti's, for the store and for the whole memory: in a file of Kuzu's, or in a Neo4j server.
+"""A graph of Graphiti's, for the store and for the whole memory: edges of one group, in one of its databases.
 
 Graphiti is asynchronous: every call runs to its end in one event loop, which belongs to the graph. Only
 its graph is used, with vectors that are given: no model, embedder or reranker exists that could be asked.
 
-A file rather than Kuzu's memory, which would lose everything on a restart. What is written together is one
-transaction, since each on its own waits for the disk (45 edges a second, and 400 in one transaction). A
-search looks at every edge of the group: 8 ms a question over 300 edges, most of it in Kuzu.
-
-What was deleted stays in Kuzu's file, also after its checkpoint: of 18 facts to be erased all 18 could still
-be read there.
+A search looks at every edge of the group: 8 ms a question over 300 edges, most of it in Kuzu.
 
 An edge that is read comes without its vector, and one that is saved without it has none afterwards: edges
 that are changed are read with ``vectors``. Kuzu gives instants back without their time zone, which is UTC.
@@ -19,28 +14,17 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-import warnings
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
 from memrot.memory import Info, Place, Vector
 from memrot.model import Instant, instant, moment
-from memrot_adapters._opening import address, backend, check_options, reaching
-
-URL = "MEMROT_NEO4J_URL"
-"""``neo4j://user:password@host:7687``"""
-
-EXTRA = "graphiti"
-
-NOTE = "over Kuzu, which Graphiti is about to give up"
-"""https://github.com/getzep/graphiti/pull/1548"""
+from memrot_adapters._graphiti_drivers import EXTRA, Database, embedded, served
+from memrot_adapters._opening import backend, check_options
 
 T = TypeVar("T")
 Edge = Any
@@ -56,7 +40,7 @@ _NAME_VECTOR = [1.0]
 
 
 def instant_read(when: datetime) -> Instant:
-    """Of a ``datetime`` that Kuzu gave back."""
+    """Of a ``datetime`` that was given back."""
     return instant(when.replace(tzinfo=when.tzinfo or UTC))
 
 
@@ -68,47 +52,19 @@ def opened(name: str, place: Place, options: Mapping[str, str]) -> Graph:
     backend("graphiti_core", EXTRA)
     loop = asyncio.Runner()
     try:
-        if "server" in options:
-            return Graph(loop, _neo4j(loop), place, None)
-        file = place.folder / f"{place.namespace}.kuzu"
-        return Graph(loop, _kuzu(file), place, file)
+        return Graph(loop, served(loop, place) if "server" in options else embedded(place), place)
     except BaseException:
         loop.close()
         raise
 
 
-def _kuzu(file: Path) -> Any:
-    backend("kuzu", EXTRA)
-    kuzu_driver = backend("graphiti_core.driver.kuzu_driver", EXTRA)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the note of every row says it
-        return kuzu_driver.KuzuDriver(db=str(file))
-
-
-def _neo4j(loop: asyncio.Runner) -> Any:
-    """A driver that has been answered; made outside of the loop, where it would start work of its own."""
-    url = urlsplit(address(URL, "Neo4j"))
-    where = url._replace(netloc=url.netloc.rpartition("@")[2]).geturl()
-    module = backend("graphiti_core.driver.neo4j_driver", EXTRA)
-    with reaching(URL, "Neo4j"):
-        driver = module.Neo4jDriver(where, unquote(url.username or ""), unquote(url.password or ""))
-        try:
-            loop.run(driver.client.verify_connectivity())
-            loop.run(driver.build_indices_and_constraints())
-        except BaseException:
-            loop.run(driver.close())
-            raise
-    return driver
-
-
 class Graph:
-    """Edges of one group, and nothing of any other; ``file`` is Kuzu's, None for a server."""
+    """Edges of one group, and nothing of any other."""
 
-    def __init__(self, loop: asyncio.Runner, driver: Any, place: Place, file: Path | None) -> None:
+    def __init__(self, loop: asyncio.Runner, database: Database, place: Place) -> None:
         self._loop = loop
-        self._driver = driver
-        self._file = file
+        self._database = database
+        self._driver = database.driver
         self._open = True
         self.group = place.namespace
         self._edges = backend("graphiti_core.edges", EXTRA)
@@ -123,18 +79,18 @@ class Graph:
         self._everything = self.filters.SearchFilters()
 
     def info(self, name: str) -> Info:
-        below = f"Kuzu {version('kuzu')}" if self._file else "Neo4j"
+        below = self._database
         return Info(
-            name=name, backend="Graphiti", version=f"{version('graphiti-core')} ({below})",
-            deployment="embedded" if self._file else "server", note=NOTE if self._file else "",
+            name=name, backend="Graphiti", version=f"{version('graphiti-core')} ({below.product})",
+            deployment=below.deployment, note=below.note, capabilities=below.otherwise,
         )  # fmt: skip
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)
 
     def write(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work``, and keep all that it saves, or nothing (in Neo4j: each save on its own)."""
-        return self._loop.run(self._whole(work) if self._file else work)
+        """Run ``work``, and keep all that it saves, or nothing where the database can do that."""
+        return self._loop.run(self._database.written(work))
 
     def named(self, name: str) -> str:
         """Graphiti's id of what has this name in the group."""
@@ -213,31 +169,15 @@ class Graph:
         ]
 
     def drop(self) -> None:
-        if self._file is None:
-            self._loop.run(self._nodes.EntityNode.delete_by_group_id(self._driver, self.group))
-        self.close()
-        if self._file is not None:
-            for left in self._file.parent.glob(f"{self._file.name}*"):
-                left.unlink()
+        self._end(self._database.drop())
 
     def close(self) -> None:
-        if not self._open:
-            return
-        self._open = False
-        if self._file is None:
-            self._loop.run(self._driver.close())
-        else:
-            self._driver.client.close()  # Graphiti's own close leaves this to the garbage collector
-            self._driver.db.close()
-        self._loop.close()
+        if self._open:
+            self._end(self._database.close())
 
-    async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
-        await self._driver.execute_query("BEGIN TRANSACTION")
+    def _end(self, work: Coroutine[Any, Any, None]) -> None:
+        self._open = False
         try:
-            result = await work
-        except BaseException:
-            with suppress(RuntimeError):  # Kuzu has ended it where a statement failed
-                await self._driver.execute_query("ROLLBACK")
-            raise
-        await self._driver.execute_query("COMMIT")
-        return result
+            self._loop.run(work)
+        finally:
+            self._loop.close()

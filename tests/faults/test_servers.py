@@ -224,7 +224,12 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
 
 
 def _nowhere(name: str) -> str:
-    scheme = {"MEMROT_REDIS_URL": "redis", "MEMROT_PGVECTOR_URL": "postgresql"}.get(name, "http")
+    schemes = {
+        "MEMROT_REDIS_URL": "redis",
+        "MEMROT_PGVECTOR_URL": "postgresql",
+        "MEMROT_GRAPHITI_URL": "falkor",
+    }
+    scheme = schemes.get(name, "http")
     return f"{scheme}://planted:{SECRETS[1]}@127.0.0.1:1"
 
 
@@ -248,7 +253,7 @@ def test_two_runs_at_once(made: Field, side_by_side: list[tuple[Path, int, str]]
         whole(out)
         same_scores(out, made.undisturbed)
     table = rows(made.undisturbed)
-    for stack in ("redis[server]", "pgvector[server]"):
+    for stack in ("redis[server]", "pgvector[server]", "graphiti[server]"):
         assert table[stack]["metrics"] == table["exact"]["metrics"], "exact stores tie"
     made.untouched()
 
