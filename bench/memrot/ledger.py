@@ -79,8 +79,8 @@ class Plan:
         self._before: dict[str, Entry | None] = {entry.id: None for entry in new}
         for entry in new:
             ledger.add(entry)
-        self._due = ledger.due(at)
-        self._touched: dict[str, None] = dict.fromkeys([*self._before, *self._due])
+        self._due = dict.fromkeys([*self._before, *ledger.due(at)])
+        self._touched = self._due.copy()
         self.patches: dict[str, dict[str, int | str]] = {}
         self.dropped: dict[str, Entry] = {}
 
@@ -130,8 +130,7 @@ class Plan:
         return self._all(self._ledger.by_support.get(id_, ()))
 
     def due(self) -> Collection[Entry]:
-        new = [id_ for id_, before in self._before.items() if before is None]
-        return self._all(dict.fromkeys([*new, *self._due]))
+        return self._all(self._due)
 
     def touched(self) -> Collection[str]:
         return list(self._touched)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from operator import sub
 
 import numpy as np
@@ -23,7 +22,7 @@ TIE = 2e-6
 _SLACK = 4
 """Hits fetched beyond k, so that a few ties or withheld hits need no second search."""
 
-Hits = list[tuple[str, float]]
+Hits = Sequence[tuple[str, float]]
 Accept = Callable[[str], bool]
 
 
@@ -83,10 +82,16 @@ class PostFilter:
         found: list[Hits] = [[] for _ in queries]
         open_ = list(range(len(queries)))
         fetch = min(k + _SLACK, len(self._ids))
+        all_count = not left and counts is None
         while open_:
             answers = self.store.search([queries[i] for i in open_], pushed, fetch)
             unsettled: list[int] = []
             for i, raw in zip(open_, answers, strict=True):
+                if all_count and _is_clear(raw, k):
+                    found[i] = raw[:k]
+                    self._fetched += len(raw)
+                    self._wanted += k
+                    continue
                 exhausted = len(raw) < fetch or fetch >= len(self._ids)
                 accepted = raw
                 if left:
@@ -96,7 +101,7 @@ class PostFilter:
                 if taken is None and not exhausted:
                     unsettled.append(i)
                     continue
-                found[i] = ranked if taken is None else ranked[:taken]
+                found[i] = ranked[:taken]
                 self._fetched += len(raw)
                 self._wanted += min(k, len(found[i])) or 1
             open_ = unsettled
@@ -114,7 +119,7 @@ class PostFilter:
 def _check(record: Record) -> None:
     if not record.id:
         raise ValueError("a record needs an id that is not empty")
-    if not np.isfinite(record.vector).all() or not record.vector.any():
+    if not 0 < np.dot(record.vector, record.vector) < np.inf:
         raise ValueError(f"record {record.id!r}: expected a finite vector that is not zero")
     for name, value in record.fields.items():
         storable = type(value) is str or (type(value) is int and -(1 << 53) <= value <= 1 << 53)
@@ -122,36 +127,44 @@ def _check(record: Record) -> None:
             raise ValueError(f"record {record.id!r}: {name!r} must be a str or a 53-bit int, got {value!r}")
 
 
-def _ranked(
-    accepted: Sequence[tuple[str, float]], raw: Sequence[tuple[str, float]], *, exhausted: bool
-) -> tuple[Hits, int]:
+def _is_clear(raw: Hits, k: int) -> bool:
+    """Whether k hits and one more are there with no tie among them, as nearly always: the first k it is."""
+    nearness = [similarity for _, similarity in raw[: k + 1]]
+    return len(nearness) > k and min(map(sub, nearness, nearness[1:])) >= TIE
+
+
+def _ranked(accepted: Hits, raw: Hits, *, exhausted: bool) -> tuple[Hits, int]:
     """Accepted hits with ties in the order of their ids' hashes, and how many of them are settled.
 
     Hits in the tie that the fetch ended in are not settled: more of it may be unfetched.
     """
-    hits = list(accepted)
-    similarities = [similarity for _, similarity in hits]
-    if any(map(TIE.__gt__, map(sub, similarities, islice(similarities, 1, None)))):
-        hits = _break_ties(hits)
-    if len(dict(hits)) != len(hits):
+    nearness = list(dict(accepted).values())
+    if len(nearness) != len(accepted):
         raise MemoryFault("the store returned a record twice for one query")
+    tied = min(map(sub, nearness, nearness[1:]), default=TIE) < TIE
+    hits = _break_ties(accepted) if tied else accepted
     settled = len(hits)
-    if not exhausted and raw:
-        edge = raw[-1][1]
-        for _, similarity in reversed(raw):
-            if similarity - edge >= TIE:
-                break
-            edge = similarity
+    if not exhausted:
+        edge = _edge(raw)
         while settled and hits[settled - 1][1] <= edge:
             settled -= 1
     return hits, settled
 
 
+def _edge(raw: Hits) -> float:
+    """The similarity of the first hit in the tie that a fetch ended in."""
+    edge = raw[-1][1]
+    for _, similarity in reversed(raw):
+        if similarity - edge >= TIE:
+            break
+        edge = similarity
+    return edge
+
+
 def _break_ties(hits: Hits) -> Hits:
-    hits = sorted(hits, key=lambda hit: -hit[1])
-    ordered: Hits = []
-    group: Hits = []
-    for hit in hits:
+    ordered: list[tuple[str, float]] = []
+    group: list[tuple[str, float]] = []
+    for hit in sorted(hits, key=lambda hit: -hit[1]):
         if group and group[-1][1] - hit[1] >= TIE:
             ordered += sorted(group, key=_tie_key)
             group = []

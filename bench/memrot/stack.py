@@ -9,6 +9,7 @@ What becomes of the vectors when the embedder changes is no layer's business, bu
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -222,8 +223,10 @@ class LayeredMemory:
         archived = {id_ for id_, (_, _, mark) in verdicts.items() if mark == "archived"}
         if archived:
             found = [[hit for hit in hits if hit[0] not in archived] for hits in found]
-        rounded = iter(np.round([near for hits in found for _, near in hits], DIGITS).tolist())
-        return [Answer(tuple([Hit(id_, next(rounded), *verdicts[id_]) for id_, _ in hits])) for hits in found]
+        ids = [id_ for hits in found for id_, _ in hits]
+        nearness = np.round([near for hits in found for _, near in hits], DIGITS).tolist()
+        shown = map(Hit, ids, nearness, *zip(*map(verdicts.__getitem__, ids), strict=True))
+        return [Answer(tuple(islice(shown, len(hits)))) for hits in found]
 
     def _ranked(self, hits: Hits, verdicts: Mapping[str, Verdict], k: int, at: Instant) -> Hits:
         """Candidates in the order that the layers give them, up to the k-th that is not withheld."""

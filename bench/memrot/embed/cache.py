@@ -170,7 +170,7 @@ class Recalled:
             with Cache(self.path) as cache:
                 self._vectors.update(zip(missing, cache.load(self.fingerprint, missing), strict=True))
         rows = [self._vectors[text] for text in texts]
-        return np.stack(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
+        return np.array(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

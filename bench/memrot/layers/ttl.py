@@ -32,12 +32,12 @@ class Ttl(Layer):
             if not entry.ended and entry.valid_to <= view.at:
                 yield Patch(entry.id, {"ended_at": entry.valid_to})
             elif view.before(entry.id) is None:
-                yield from self._renew(entry, entry.observed_at)
+                yield from self._renewal(entry, entry.observed_at)
         for event in events:
             if isinstance(event, FactConfirmed):
                 confirmed = view.get(event.fact)
                 if confirmed is not None and not confirmed.ended:
-                    yield from self._renew(confirmed, view.at)
+                    yield from self._renewal(confirmed, view.at)
 
     def where(self, question: Question, at: Instant) -> Sequence[Clause]:
         if question.mode == "history":
@@ -53,13 +53,16 @@ class Ttl(Layer):
     ) -> tuple[NDArray[np.float64], Sequence[Mark | None]] | None:
         if self.hard:
             return None
-        expired = np.array([entry.expires_at <= at for entry in entries], np.bool_)
-        confidence = np.array([entry.confidence for entry in entries])
-        hedge_from = BANDS.hedge_from
-        floor = np.divide(hedge_from, confidence, out=np.ones_like(confidence), where=confidence > hedge_from)
-        return np.where(expired, np.maximum(SOFT_FACTOR, floor), 1.0), [None] * len(entries)
+        factors = [_hedged(entry.confidence) if entry.expires_at <= at else 1.0 for entry in entries]
+        return np.array(factors), [None] * len(entries)
 
-    def _renew(self, entry: Entry, since: Instant) -> Iterable[Edit]:
+    def _renewal(self, entry: Entry, since: Instant) -> Sequence[Edit]:
         days = self.days.get(entry.domain) if isinstance(self.days, Mapping) else self.days
-        if days is not None:
-            yield Patch(entry.id, {"expires_at": since + round(days * DAY)})
+        if days is None or (expires_at := since + round(days * DAY)) == entry.expires_at:
+            return ()
+        return (Patch(entry.id, {"expires_at": expires_at}),)
+
+
+def _hedged(confidence: float) -> float:
+    """What brings a confidence down, but not below what is hedged."""
+    return max(SOFT_FACTOR, BANDS.hedge_from / max(confidence, BANDS.hedge_from))
