@@ -23,9 +23,13 @@ from memrot_adapters._opening import address, reaching
 
 USER = "nobody"
 
+CUSTOMARY = "DATABASE_URL"
+"""Where deployments commonly have it; asked only for a stack that is told to take a server."""
+
 
 def connected(psycopg: Any, variable: str) -> Any:
-    """To the server at the URL in the environment."""
+    """To the server at the URL in the environment: in ``variable``, or else in ``DATABASE_URL``."""
+    variable = next(filter(os.environ.get, (variable, CUSTOMARY)), variable)
     url = address(variable, "PostgreSQL")
     with reaching(variable, "PostgreSQL"):
         return psycopg.connect(url, autocommit=True)

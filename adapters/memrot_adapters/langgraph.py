@@ -1,5 +1,5 @@
 """LangGraph: ``InMemoryStore`` in process by default; with ``mode=postgres`` ``PostgresStore`` on a server of
-our own, with ``langgraph[server]`` on one at ``MEMROT_LANGGRAPH_URL``.
+our own, with ``langgraph[server]`` on one at ``MEMROT_LANGGRAPH_URL``, or else at ``DATABASE_URL``.
 
 An item a record, under the record's id. What it embeds is a handle that stands for the vector, not the text:
 ``InMemoryStore`` refuses a batch in which two items say the same

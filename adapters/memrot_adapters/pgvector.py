@@ -1,4 +1,5 @@
-"""PostgreSQL with pgvector: a server of our own by default, ``pgvector[server]`` at ``MEMROT_PGVECTOR_URL``.
+"""PostgreSQL with pgvector: a server of our own by default, ``pgvector[server]`` at ``MEMROT_PGVECTOR_URL``,
+or else at ``DATABASE_URL``.
 
 A table a store, without an index on the vectors: searches are exact, whereas the HNSW index takes its
 candidates before a condition is applied and returns fewer than k

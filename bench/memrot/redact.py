@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_SECRET = re.compile(r"MEMROT_\w*(URL|KEY|PASSWORD|TOKEN)")
+_SECRET = re.compile(r"MEMROT_\w*(URL|KEY|PASSWORD|TOKEN)|DATABASE_URL")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>()]+", re.IGNORECASE)
 _IP = re.compile(r"\b(?!127\.)\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
 _COMMON = frozenset({"root", "localhost", "user"})

@@ -33,7 +33,7 @@ _ONE: Mapping[Kind, str] = {
     "embedders": "embedder"
 }  # fmt: skip
 
-_VARIABLE = re.compile(r"\bMEMROT_[A-Z0-9]+(?:_[A-Z0-9]+)*")
+_VARIABLE = re.compile(r"\b(?:MEMROT_[A-Z0-9]+(?:_[A-Z0-9]+)*|DATABASE_URL)\b")
 
 
 class Scenario(Protocol):

@@ -19,7 +19,9 @@ from memrot.memory import Clause, Place
 from memrot.testing.comparing import check_hits
 from memrot.testing.corpus import DIM, questions, records, sentence
 from memrot_adapters import pgvector
-from memrot_adapters._postgres_server import extended
+from memrot_adapters._postgres_server import CUSTOMARY, extended
+
+VARIABLES = (pgvector.URL, CUSTOMARY)
 
 _OPENER = """
 import pathlib, sys, time
@@ -111,29 +113,36 @@ def test_server_that_does_not_answer_is_named_without_address_or_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = Place("namespace", tmp_path, DIM, 10)
-    monkeypatch.delenv(pgvector.URL, raising=False)
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
     with pytest.raises(Unavailable, match=pgvector.URL):
         pgvector.open_store(place, {"server": ""})
-    for url in ("postgresql://someone:secret@127.0.0.1:9/db", "no url 127.0.0.1 secret"):
-        monkeypatch.setenv(pgvector.URL, url)
-        with pytest.raises(Unavailable) as refused:
-            pgvector.open_store(place, {"server": ""})
-        assert "\n" not in str(refused.value)
-        assert not any(word in str(refused.value) for word in ("secret", "someone", "127.0.0.1"))
+    for variable in reversed(VARIABLES):  # our own goes before the other
+        for url in ("postgresql://someone:secret@127.0.0.1:9/db", "no url 127.0.0.1 secret"):
+            monkeypatch.setenv(variable, url)
+            with pytest.raises(Unavailable, match=variable) as refused:
+                pgvector.open_store(place, {"server": ""})
+            assert "\n" not in str(refused.value)
+            assert not any(word in str(refused.value) for word in ("secret", "someone", "127.0.0.1"))
 
 
-def test_a_server_is_left_as_it_was_found(store: pgvector.PgVector, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(pgvector.URL, f"postgresql://postgres@127.0.0.1:{store._db.info.port}/postgres")
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_a_server_is_left_as_it_was_found(
+    variable: str, store: pgvector.PgVector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for other in VARIABLES:
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(variable, f"postgresql://postgres@127.0.0.1:{store._db.info.port}/postgres")
 
     def tables() -> list[str]:
         rows = store._db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         return sorted(name for (name,) in rows)
 
     before = tables()
-    other = pgvector.open_store(Place("other", Path("nowhere"), DIM, 10), {"server": ""})
-    assert (other.info.deployment, store.info.deployment) == ("server", "embedded")
-    other.write(records(3), {}, [])
+    server = pgvector.open_store(Place("other", Path("nowhere"), DIM, 10), {"server": ""})
+    assert (server.info.deployment, store.info.deployment) == ("server", "embedded")
+    server.write(records(3), {}, [])
     assert tables() != before
-    other.drop()
+    server.drop()
     assert tables() == before
     assert not Path("nowhere").exists()

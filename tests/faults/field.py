@@ -20,13 +20,14 @@ from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput, Unavailable, Unsupported
 from memrot.memory import Place
 
+_ADDRESS = re.compile(r"MEMROT_|DATABASE_URL$")
 _VARIABLE = re.compile(r"\bset (MEMROT_\w+_URL)\b")
 
 
 @cache
 def variable(name: str) -> tuple[str | None, str]:
     """What holds the URL of ``name[server]``, or None and why it has none."""
-    nothing_set = {key: value for key, value in os.environ.items() if not key.startswith("MEMROT_")}
+    nothing_set = {key: value for key, value in os.environ.items() if not _ADDRESS.match(key)}
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, nothing_set, clear=True):
         place = Place("memrotprobe", Path(folder), 8, 1)
         try:
