@@ -260,7 +260,7 @@ class LayeredMemory:
         return answers
 
     def _queries(self, questions: Sequence[Question]) -> list[Query]:
-        new = [text for text in dict.fromkeys(q.text for q in questions) if text not in self._known_queries]
+        new = [question.text for question in questions if question.text not in self._known_queries]
         if new:
             vectors = self._embedder.embed(new)
             self._known_queries.update(zip(new, map(Query, new, vectors), strict=True))
