@@ -139,6 +139,15 @@ class Server(Database):
         """A first answer, and the indexes that Graphiti wants."""
         await self.driver.build_indices_and_constraints()
 
+    async def drop(self) -> None:
+        try:
+            await self.delete()
+        finally:
+            await self.close()
+
+    @abstractmethod
+    async def delete(self) -> None: ...
+
 
 class Falkor(Server):
     server = "FalkorDB"
@@ -164,14 +173,14 @@ class Falkor(Server):
         self._namespace = namespace
 
     async def reach(self) -> None:
+        await self._redis.execute_command("GRAPH.LIST")  # a Redis without FalkorDB does not know it
         modules = (await self._redis.info("modules"))["modules"]
         number = next(module["ver"] for module in modules if module["name"] == "graph")
         self.product = f"FalkorDB {number // 10000}.{number // 100 % 100}.{number % 100}"
         await super().reach()
 
-    async def drop(self) -> None:
+    async def delete(self) -> None:
         await self._redis.execute_command("GRAPH.DELETE", self._namespace)
-        await self.close()
 
 
 class _Connected:
@@ -203,7 +212,6 @@ class Neo4j(Server):
         await self.driver.client.verify_connectivity()
         await super().reach()
 
-    async def drop(self) -> None:
+    async def delete(self) -> None:
         nodes = backend("graphiti_core.nodes", EXTRA)
         await nodes.EntityNode.delete_by_group_id(self.driver, self._group)
-        await self.close()

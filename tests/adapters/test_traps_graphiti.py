@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from redis.exceptions import ResponseError
 
-from faults.servers import Falkor
+from faults.servers import Falkor, Redis
 from memrot.errors import Unavailable
 from memrot.memory import Place, Record
 from memrot.model import moment
@@ -250,3 +250,13 @@ def test_a_server_that_does_not_answer_is_unavailable_and_its_address_stays_secr
         assert URL in str(refused.value)
         assert "sEcret" not in str(refused.value) + "".join(capfd.readouterr())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_redis_without_falkordb_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Redis(tmp_path)
+    monkeypatch.setenv(URL, server.url(server.port).replace("redis", "falkor", 1))
+    held = server.held()
+    with pytest.raises(Unavailable, match=f"the FalkorDB server at {URL} gives ResponseError"):
+        graphiti.open_store(Place(PLACE, tmp_path, DIM, 9), FALKORDB)
+    assert server.held() == held
+    server.kill()
