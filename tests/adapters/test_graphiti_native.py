@@ -299,3 +299,11 @@ def test_what_it_does_it_declares_and_what_it_cannot_it_says(told: Told) -> None
     assert told.memory.info.clock == "argument"
     with pytest.raises(Unsupported, match="keeps the one it began with"):
         told.tell(1, EmbedderChanged, embedder="minilm-l3")
+
+
+def test_what_leads_from_a_name_to_itself_is_told_once(told: Told) -> None:
+    told.add(0, fact("a", "billing", 0))
+    told.revise(1, "a", fact("b", "ada", 1))
+    told.revise(2, "b", fact("c", "billing", 2))
+    assert told.ask(3, "history") == ["a", "b", "c"]
+    assert told.ask(3) == ["c"]
