@@ -223,7 +223,9 @@ class LayeredMemory:
         archived = {id_ for id_, (_, _, mark) in verdicts.items() if mark == "archived"}
         if archived:
             found = [[hit for hit in hits if hit[0] not in archived] for hits in found]
-        ids = [id_ for hits in found for id_, _ in hits]
+        entries = self._ledger.entries
+        # the ledger's own strings: those of a store are new with every search, and would all be kept
+        ids = [entries[id_].id for hits in found for id_, _ in hits]
         nearness = np.round([near for hits in found for _, near in hits], DIGITS).tolist()
         shown = map(Hit, ids, nearness, *zip(*map(verdicts.__getitem__, ids), strict=True))
         return [Answer(tuple(islice(shown, len(hits)))) for hits in found]
