@@ -201,6 +201,7 @@ class Neo4j(Server):
     schemes = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
     module = "graphiti_core.driver.neo4j_driver"
     product = "Neo4j"
+    note = "URL path not verified"
 
     def __init__(self, module: Any, url: str, namespace: str) -> None:
         parts = urlsplit(url)
