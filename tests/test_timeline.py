@@ -206,4 +206,6 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").mkdir()
     with pytest.raises(BadInput, match="cannot be written"):
         made().write(tmp_path / "t.jsonl")
+    with pytest.raises(BadInput, match=r"^\.: cannot be written: Is a directory$"):
+        made().write(Path())
     assert {path.name for path in tmp_path.iterdir()} == {"file", "t.jsonl"}
