@@ -68,6 +68,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "--fail-under", "speed=1"], "--fail-under: expected METRIC=VALUE with a metric of lifecycle"),
         (["run", "--fail-under", "coverage"], "--fail-under: expected METRIC=VALUE"),
         (["run", "--out", "/dev/null/x"], "/dev/null/x: cannot be written: Not a directory"),
+        (["run", "--metrics-file", "/dev/null/x"], "/dev/null/x: cannot be written: Not a directory"),
+        (["run", "--metrics-file", "."], ".: cannot be written: Is a directory"),
         (["leaderboard", "nowhere", "--by", "domain", "--format", "json"], "--by prints a table or Markdown"),
         (["leaderboard", "nowhere"], "nowhere: not the folder of a run: expected a manifest.json"),
         (["diagnose", "nowhere"], "nowhere: not the folder of a run"),

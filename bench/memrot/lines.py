@@ -128,6 +128,19 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         raise BadInput(f"cannot be written: {error.strerror or error}", file=str(path)) from None
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Raise BadInput where a file could not be written once long work has filled it; nothing is made."""
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    why = (
+        "Is a directory" if path.is_dir()
+        else "Not a directory" if not there.is_dir()
+        else "Permission denied" if not os.access(there, os.W_OK)
+        else None
+    )  # fmt: skip
+    if why is not None:
+        raise BadInput(f"cannot be written: {why}", file=str(path))
+
+
 def refuse_newer(raw: Mapping[str, Any], known: int, *, file: str, line: int) -> None:
     """Raise BadInput where a header's ``format`` is newer than the one that we write."""
     version = raw.get("format", known)

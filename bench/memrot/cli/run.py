@@ -93,9 +93,12 @@ def run(  # noqa: PLR0917 - an option each
         os.environ["MEMROT_LLM_URL"] = llm_base_url  # workers find it where adapters look for addresses
 
     from memrot import leaderboard
+    from memrot.lines import refuse_unwritable
     from memrot.run import Request
     from memrot.run import run as measure
 
+    if metrics_file is not None:
+        refuse_unwritable(metrics_file)
     request = Request(
         profile=profile,
         stacks=tuple(stack or ()),
