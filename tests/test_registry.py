@@ -22,14 +22,15 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "late.py").write_text(
         "def open_store(place, options):\n    import a_backend_that_is_not_there\n"
     )
+    (tmp_path / "burst.py").write_text("raise RuntimeError('boom')\n")
     info = tmp_path / "rotten-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: rotten\nVersion: 1.2\nProvides-Extra: late\n"
-        "Requires-Dist: not-there>=1; extra == 'late'\nRequires-Dist: numpy\n"
+        "Requires-Dist: not-there>=1; extra == 'late'\nRequires-Dist: numpy\nRequires-Dist: absent>=3.1\n"
     )
     (info / "entry_points.txt").write_text(
-        "[memrot.adapters]\nrotten = rotten:open_store\nlate = late:open_store\n"
+        "[memrot.adapters]\nrotten = rotten:open_store\nlate = late:open_store\nburst = burst:open_store\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     return "rotten"
@@ -66,10 +67,15 @@ def test_two_packages_claiming_one_name() -> None:
 
 def test_an_adapter_of_another_package(plugin: str) -> None:
     assert registry.find("adapters", plugin).name == plugin
-    assert registry.packages(plugin) == {"rotten": "1.2", "numpy": registry._version("numpy")}
+    assert registry.packages(plugin) == {
+        "rotten": "1.2",
+        "numpy": registry._version("numpy"),
+        "absent": None,
+    }
     assert registry.packages("late") == {
         "rotten": "1.2",
         "numpy": registry._version("numpy"),
+        "absent": None,
         "not-there": None,
     }
     assert not registry.installed("late")
@@ -81,7 +87,9 @@ def test_a_version_that_will_not_do_is_not_installed() -> None:
 
 
 def test_what_cannot_be_loaded_says_what_to_do(plugin: str, tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="rotten cannot be loaded: No module named"):
+    with pytest.raises(
+        Unavailable, match=r"rotten cannot be loaded: No module named .* \(it needs absent>=3\.1\)"
+    ):
         registry.adapter(plugin)
     with pytest.raises(Unavailable, match=r"pip install 'rotten\[late\]' \(not-there>=1\)"):
         registry.adapter("late")(Place("cell", tmp_path, 2, 1), {})
@@ -97,7 +105,17 @@ def test_an_adapter_says_what_it_is(plugin: str) -> None:
         assert f"{name}[server]: URL path not verified" in registry.about(name)
     for name in ("graphiti", "graphiti/native"):
         assert f"{name}[server]: verified over FalkorDB; over Neo4j" in registry.about(name)
-    assert registry.about(plugin) == "rotten cannot be loaded: No module named 'a_backend_that_is_not_there'"
+    assert registry.about(plugin).startswith(
+        "rotten cannot be loaded: No module named 'a_backend_that_is_not_there'"
+    )
+
+
+@pytest.mark.parametrize("name", ["rotten", "burst"])
+def test_one_that_breaks_when_it_is_imported_hides_no_other(plugin: str, name: str) -> None:
+    assert registry.about(name).startswith(f"{plugin} cannot be loaded: ")
+    assert registry.described(name) == ""
+    assert registry.differences(name) == registry.capabilities(name) == {}
+    assert registry.variables(name) == []
 
 
 def test_scenarios_may_be_named_without_their_world() -> None:

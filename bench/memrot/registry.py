@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.abc import InspectLoader
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, entry_points, version
+from types import ModuleType
 from typing import Literal, Protocol, TypeAlias, cast
 
 from packaging.requirements import Requirement
@@ -156,18 +157,7 @@ def family(name: str) -> str:
 def requirements(name: str) -> Iterator[Requirement]:
     """What an examinee needs beside memrot, in versions that will do: its package, or of memrot's own its
     extra."""
-    point = examinee(name)
-    if point.dist is None:
-        return
-    ours = point.dist.name == "memrot"
-    if not ours:
-        yield Requirement(point.dist.name)
-    for needed in map(Requirement, point.dist.requires or ()):
-        with_extra, without = (
-            needed.marker is None or needed.marker.evaluate({"extra": extra}) for extra in (family(name), "")
-        )
-        if needed.name != "memrot" and with_extra and not (ours and without):
-            yield needed
+    return _requirements(examinee(name))
 
 
 def packages(name: str) -> Mapping[str, str | None]:
@@ -177,11 +167,10 @@ def packages(name: str) -> Mapping[str, str | None]:
 
 def about(name: str) -> str:
     """What an examinee's module says of itself, then its ``NOTES``; the backend is not imported."""
-    point = examinee(name)
     try:
-        module = importlib.import_module(point.module)
-    except ImportError as error:
-        return advice(point, error)
+        module = _module(name)
+    except Unavailable as error:
+        return str(error)
     summary = (module.__doc__ or "").strip().partition("\n\n")[0]
     return " ".join([*summary.replace("``", "").split(), *getattr(module, "NOTES", ())])
 
@@ -189,8 +178,8 @@ def about(name: str) -> str:
 def described(name: str) -> str:
     """All that an examinee's module says of itself, then its ``NOTES``; empty where it cannot be imported."""
     try:
-        module = importlib.import_module(examinee(name).module)
-    except ImportError:
+        module = _module(name)
+    except Unavailable:
         return ""
     return "\n\n".join([inspect.cleandoc(module.__doc__ or ""), *getattr(module, "NOTES", ())])
 
@@ -205,17 +194,12 @@ def variables(name: str) -> list[str]:
 
 def differences(name: str) -> Mapping[str, Capability]:
     """The conformance tests that an examinee's module declares to fail (``DIFFERENCES``), and why."""
-    module = importlib.import_module(examinee(name).module)
-    return cast(Mapping[str, Capability], getattr(module, "DIFFERENCES", {}))
+    return _declared(name, "DIFFERENCES")
 
 
 def capabilities(name: str) -> Mapping[str, Capability]:
     """What an examinee's module declares (``CAPABILITIES``); the backend is not imported."""
-    try:
-        module = importlib.import_module(examinee(name).module)
-    except ImportError:
-        return {}
-    return cast(Mapping[str, Capability], getattr(module, "CAPABILITIES", {}))
+    return _declared(name, "CAPABILITIES")
 
 
 def installed(name: str) -> bool:
@@ -227,10 +211,15 @@ def installed(name: str) -> bool:
 def advice(point: EntryPoint, error: Exception | None = None) -> str:
     """What to do about an entry point that cannot be loaded."""
     extra = family(point.name)
-    if point.dist is not None and extra in (point.dist.metadata.get_all("Provides-Extra") or ()):
-        return to_install(point.dist.name, extra)
+    has_extra = point.dist is not None and extra in (point.dist.metadata.get_all("Provides-Extra") or ())
+    if has_extra and isinstance(error, ImportError | None):
+        return to_install(_owner(point.dist), extra)
     owner = point.dist.name if point.dist is not None else point.module
-    return f"{owner} cannot be loaded: {error}" if error else f"pip install {owner}"
+    if error is None:
+        return f"pip install {owner}"
+    unmet = (f"{need.name}{need.specifier}" for need in _requirements(point) if not _meets(need))
+    needs = ", ".join(sorted(unmet))
+    return f"{owner} cannot be loaded: {error}" + (f" (it needs {needs})" if needs else "")
 
 
 def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
@@ -247,6 +236,38 @@ def _unique(kind: Kind, points: object) -> Mapping[str, EntryPoint]:
 
 def _owner(dist: Distribution | None) -> str:
     return dist.name if dist is not None else "an unnamed package"
+
+
+def _module(name: str) -> ModuleType:
+    """An examinee's; raises Unavailable for whatever keeps it from being imported."""
+    point = examinee(name)
+    try:
+        return importlib.import_module(point.module)
+    except Exception as error:  # noqa: BLE001 - one package's defect must not hide all the others
+        raise Unavailable(advice(point, error)) from None
+
+
+def _declared(name: str, what: str) -> Mapping[str, Capability]:
+    try:
+        module = _module(name)
+    except Unavailable:
+        return {}
+    return cast(Mapping[str, Capability], getattr(module, what, {}))
+
+
+def _requirements(point: EntryPoint) -> Iterator[Requirement]:
+    if point.dist is None:
+        return
+    ours = point.dist.name == "memrot"
+    if not ours:
+        yield Requirement(point.dist.name)
+    for needed in map(Requirement, point.dist.requires or ()):
+        with_extra, without = (
+            needed.marker is None or needed.marker.evaluate({"extra": extra})
+            for extra in (family(point.name), "")
+        )
+        if needed.name != "memrot" and with_extra and not (ours and without):
+            yield needed
 
 
 def _loaded(point: EntryPoint) -> object:
