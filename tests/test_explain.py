@@ -13,7 +13,7 @@ from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput
 from memrot.evaluate import observe
 from memrot.exact import open_store
-from memrot.explain import WIDTH, Case, evidence, render
+from memrot.explain import LEGEND, NARROW, WIDTH, Case, evidence, render
 from memrot.memory import Place
 from memrot.model import (
     DAY,
@@ -115,6 +115,9 @@ def test_it_fits_a_terminal_and_colours_only_if_asked(tmp_path: Path) -> None:
     long = structs.replace(found[0], truth=("word " * 60, "unbroken" * 30))
     text = render([*found, long])
     assert max(map(len, text.splitlines())) <= WIDTH
+    narrow = f"{LEGEND}\n{render([*found, long], width=40)}"
+    assert max(map(len, narrow.splitlines())) <= NARROW
+    assert render(found, width=NARROW).split() == render(found).split()
     assert "\\x1b" not in text
     coloured = render(found, colour=True)
     assert "\x1b[31m" in coloured

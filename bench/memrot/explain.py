@@ -21,8 +21,8 @@ from memrot.truth import GroundTruth
 
 State: TypeAlias = Literal["current", "reasserted", "grace", "stale", "early", "unattributed"]
 
-WIDTH = 100
-"""Columns of a terminal that evidence is laid out for."""
+NARROW, WIDTH = 80, 100
+"""The fewest and the most columns of a terminal that evidence is laid out for."""
 
 
 class HitSeen(Struct, frozen=True, kw_only=True):
@@ -80,12 +80,13 @@ def evidence(
     return sorted(shown, key=lambda each: (each.badness, -each.seq), reverse=True)[:worst]
 
 
-LEGEND = "✓ true of what was asked   ✗ no longer (or not yet) true   · about something else"
+LEGEND = "✓ true of what was asked  ✗ no longer (or not yet) true  · about something else"
 
 
-def render(found: Sequence[Evidence], *, colour: bool = False) -> str:
-    """Evidence as text of at most ``WIDTH`` columns; colour is ANSI."""
-    return "\n\n".join(_Page(colour).answer(each) for each in found)
+def render(found: Sequence[Evidence], *, colour: bool = False, width: int = WIDTH) -> str:
+    """Evidence as text of ``width`` columns, but not under ``NARROW`` nor over ``WIDTH``; colour is ANSI."""
+    page = _Page(colour, max(NARROW, min(width, WIDTH)))
+    return "\n\n".join(page.answer(each) for each in found)
 
 
 class Case:
@@ -169,8 +170,9 @@ class Case:
 
 
 class _Page:
-    def __init__(self, colour: bool) -> None:
+    def __init__(self, colour: bool, width: int) -> None:
         self._colour = colour
+        self._width = width
 
     def answer(self, each: Evidence) -> str:
         wrong = any(seen.state == "stale" for seen in each.hits)
@@ -178,12 +180,12 @@ class _Page:
         title = f"{moment}  seq {each.seq}  probe {each.probe.id} ({each.probe.tests})"
         if wrong:
             title += f"  ·  so at {each.stages} stage{'s' if each.stages > 1 else ''}"
-        lines = [self.paint(title, "1"), *_wrapped(f"asked    {each.probe.question}", 9)]
+        lines = [self.paint(title, "1"), *self.wrapped(f"asked    {each.probe.question}", 9)]
         truths = each.truth or ('nothing of this key is true: the right answer is "I don\'t know"',)
         for i, truth in enumerate(truths):
             lines += [
                 self.paint(line, "32")
-                for line in _wrapped(f"{'truth   ' if i == 0 else '        '} {truth}", 9)
+                for line in self.wrapped(f"{'truth   ' if i == 0 else '        '} {truth}", 9)
             ]
         if not each.hits:
             lines.append("answer   nothing")
@@ -200,24 +202,23 @@ class _Page:
         numbers = f"{hit.similarity:6.3f} {hit.confidence:5.2f}  {hit.band:<7} {seen.state:<12}"
         head = f"  {mark} {rank:>2}. {numbers} {hit.fact or '-'}  "
         style = "31" if wrong else "0" if seen.of_key else "2"
-        lines = [self.paint(line, style) for line in _wrapped(head + seen.text, 45)]
+        lines = [self.paint(line, style) for line in self.wrapped(head + seen.text, 45)]
         if seen.end is not None:
-            lines += [self.paint(line, "33") for line in _wrapped(" " * 9 + "↳ " + seen.end, 11)]
+            lines += [self.paint(line, "33") for line in self.wrapped(" " * 9 + "↳ " + seen.end, 11)]
         return lines
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{style}m{text}\x1b[0m" if self._colour else text
 
-
-def _wrapped(text: str, indent: int) -> list[str]:
-    """Lines of at most WIDTH columns; the first one keeps its own spacing."""
-    lines = [text]
-    while len(lines[-1]) > WIDTH:
-        last = lines.pop()
-        cut = last.rfind(" ", indent + 1, WIDTH + 1)
-        cut = WIDTH if cut < 0 else cut
-        lines += [last[:cut].rstrip(), " " * indent + last[cut:].lstrip()]
-    return lines
+    def wrapped(self, text: str, indent: int) -> list[str]:
+        """Lines that fit; the first one keeps its own spacing."""
+        lines = [text]
+        while len(lines[-1]) > self._width:
+            last = lines.pop()
+            cut = last.rfind(" ", indent + 1, self._width + 1)
+            cut = self._width if cut < 0 else cut
+            lines += [last[:cut].rstrip(), " " * indent + last[cut:].lstrip()]
+        return lines
 
 
 def _confidently_wrong(hits: Sequence[HitSeen]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -102,10 +103,11 @@ def explain(
         return
     found.sort(key=lambda pair: pair[0].badness, reverse=True)
     colour = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if colour else explanation.WIDTH
     typer.echo(explanation.LEGEND + "\n")
     for each, timeline in found[:worst]:
         typer.echo(f"{asked}  ·  {timeline.id} seed {timeline.seed}")
-        typer.echo(explanation.render([each], colour=colour) + "\n")
+        typer.echo(explanation.render([each], colour=colour, width=width) + "\n")
 
 
 def score(
