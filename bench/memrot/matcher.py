@@ -30,7 +30,10 @@ TURNING = frozenset({
     "than", "unless", "if", "whether", "might", "may", "could", "would", "should", "maybe", "perhaps",
     "possibly", "planned", "plans", "planning", "will", "soon", "next", "proposed", "considered",
     "considering", "denied", "denies", "false", "wrong", "stopped", "stops", "dropped", "except", "from",
-    "changed", "moved",
+    "changed", "moved", "untrue", "incorrect", "myth", "unfounded", "refuted", "disproved", "retracted",
+    "revoked", "hardly", "barely", "ceased", "ended", "obsolete", "outdated", "deprecated", "history",
+    "forget", "yet", "supposed", "supposedly", "alleged", "allegedly", "rumour", "rumor", "rumoured",
+    "rumored", "doubts", "doubted", "doubtful",
 })  # fmt: skip
 """Words that deny what they stand beside, or put it into another time or into doubt."""
 
