@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -115,6 +117,19 @@ def test_a_prompt_that_it_does_not_know_is_refused(url: str, body: bytes) -> Non
     assert status == 400
     assert reply["error"]["message"].startswith("this extractor is scripted: ")
     assert post(f"{url}/embeddings", body)[0] == 404
+
+
+def test_a_body_without_a_length_or_without_an_end_is_refused(url: str) -> None:
+    where = urlsplit(url)
+    for length in ("-1", "many", None):
+        connection = http.client.HTTPConnection(where.netloc, timeout=5)
+        connection.putrequest("POST", f"{where.path}/chat/completions")
+        if length is not None:
+            connection.putheader("Content-Length", length)
+        connection.endheaders()
+        assert connection.getresponse().status == 400
+        connection.close()
+    assert post(f"{url}/chat/completions", b"[" * 100_000)[0] == 400
 
 
 def test_the_command_serves_on_the_loopback_until_interrupted() -> None:

@@ -117,13 +117,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "expected /v1/models or /v1/chat/completions")
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = self.headers.get("Content-Length", "0")
+        # a body without a known end cannot be told from the next request: the connection ends with it
+        self.close_connection |= not length.isdecimal() or "Transfer-Encoding" in self.headers
+        body = self.rfile.read(int(length)) if length.isdecimal() else b""
         if not self.path.rstrip("/").endswith("/chat/completions"):
             self._refuse(404, "expected /v1/models or /v1/chat/completions")
             return
         try:
             content = extracted(json.loads(body)["messages"])
-        except (ValueError, KeyError, TypeError, AttributeError, SyntaxError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError) as error:
             self._refuse(400, f"this extractor is scripted: {error}")
             return
         message = {"role": "assistant", "content": content}
