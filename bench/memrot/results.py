@@ -179,7 +179,7 @@ class RunFolder:
         missing = sum(not self.file_of(cell).exists() for cell in cells)
         if missing:
             raise BadInput(
-                f"{missing} of {len(cells)} cells are missing: memrot run --out {self.path} finishes the run",
+                f"{missing} of {len(cells)} cells are missing: the same memrot run with this --out goes on",
                 file=str(self.path),
             )
         known, exams = self.known(), dict[TimelineId, Timeline]()
