@@ -73,6 +73,12 @@ def test_a_faulty_backend_costs_its_own_cells(faulty: tuple[Path, Any]) -> None:
     assert "raising" in done.stderr
 
 
+def test_evidence_of_what_never_answered_is_why(faulty: tuple[Path, Any]) -> None:
+    folder, _ = faulty
+    done = memrot("explain", folder / "out", "--stack", "dying")
+    assert done.stdout == "dying: errored: the worker was ended by SIGKILL\n"
+
+
 def test_nothing_secret_is_written_or_shown(faulty: tuple[Path, Any]) -> None:
     import gzip
 

@@ -91,15 +91,16 @@ def explain(
     ]
     having = [(cell, exam) for cell, exam in sat if any(probe in (None, each.id) for each in exam.probes)]
     found = []
+    failed = []
     for cell, exam in having or sat[:1]:
-        evidence = explanation.evidence(exam, folder.observations(cell), probe=probe, worst=worst)
+        seen = folder.observations(cell)
+        if seen.footer is not None and seen.footer.outcome != "answered":
+            failed.append(f"{seen.footer.outcome}: {seen.footer.reason}")
+        evidence = explanation.evidence(exam, seen, probe=probe, worst=worst)
         found += [(each, cell.timeline) for each in evidence]
     if not found:
-        typer.echo(
-            f"{asked}: no stale hit among its answers"
-            if probe is None
-            else f"{asked}: probe {probe!r} was never asked"
-        )
+        why = "no stale hit among its answers" if probe is None else f"probe {probe!r} was never asked"
+        typer.echo(f"{asked}: {failed[0] if failed else why}")
         return
     found.sort(key=lambda pair: pair[0].badness, reverse=True)
     colour = sys.stdout.isatty()
