@@ -105,7 +105,9 @@ def test_missing_and_incomplete_cells(copy: RunFolder) -> None:
     with pytest.raises(BadInput, match=rf"{cell.name}.*no footer: the cell is incomplete"):
         copy.scored()
     copy.file_of(cell).unlink()
-    with pytest.raises(BadInput, match="1 of 2 cells are missing: the same memrot run with this --out goes on"):
+    with pytest.raises(
+        BadInput, match="1 of 2 cells are missing: the same memrot run with this --out goes on"
+    ):
         copy.scored()
 
 
