@@ -23,9 +23,10 @@ PREDICATES = ("owner", "language", "region")
 START = 1_767_603_600_000
 
 FAULTY = """
-import ctypes, os, signal
+import ctypes, numpy, os, signal
 from memrot.exact import Exact
 from memrot.errors import Unavailable
+from memrot.model import Answer, Hit
 
 class Faulty(Exact):
     def __init__(self, place, fault):
@@ -93,6 +94,17 @@ class Newest:  # a whole memory: the newest facts, kept in a file, whatever the 
 def open_newest(place, options, embedder):
     return Newest(place, embedder)
 
+def returning(hit):
+    def opened(place, options, embedder):
+        memory = Newest(place, embedder)
+        memory.answer = lambda questions, at: [Answer((hit,))] * len(questions)
+        return memory
+
+    return opened
+
+open_numpy = returning(Hit("f1", numpy.float32(0.5)))
+open_number = returning(Hit(7, 0.5))
+
 def open_by_wall_clock(place, options, embedder):
     from memrot.errors import Unsupported
     raise Unsupported("wall clock")
@@ -115,6 +127,8 @@ unreachable = faulty:open_unreachable
 [memrot.memories]
 faulty/newest = faulty:open_newest
 faulty/wall = faulty:open_by_wall_clock
+faulty/numpy = faulty:open_numpy
+faulty/number = faulty:open_number
 """
 
 

@@ -20,11 +20,16 @@ from memrot.run.unforeseen import Unforeseen
 from memrot.run.worker import described
 from running import environment, exams, memrot
 
+ILL_TYPED = {
+    "faulty/numpy": "Encoding objects of type numpy.float32 is unsupported",
+    "faulty/number": "2: Expected `str | null`, got `int` - at `$.asked[0][1][0][0]`",
+}
+
 
 @pytest.fixture(scope="module")
 def sat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("memories")
-    stacks = [f"--stack={name}" for name in ("exact", "faulty/newest", "faulty/wall")]
+    stacks = [f"--stack={name}" for name in ("exact", "faulty/newest", "faulty/wall", *ILL_TYPED)]
     done = memrot(
         "run", *stacks, *exams(folder, count=1), "--embedder", "hashing", "--jobs", "1", "--out", folder / "out",
         env=environment(folder),
@@ -40,6 +45,15 @@ def test_a_memory_of_another_package_is_a_row_of_its_own(sat: Path) -> None:
     # it returns what the control of that name returns
     assert newest["metrics"]["lifecycle"]["mean"] == rows["newest"]["metrics"]["lifecycle"]["mean"]
     assert (wall["outcome"], wall["reason"]) == ("unsupported", "wall clock")
+
+
+def test_what_cannot_be_written_down_costs_only_its_own_cells(sat: Path) -> None:
+    rows = {row["stack"]: row for row in json.loads((sat / "leaderboard.json").read_bytes())["rows"]}
+    for stack, why in ILL_TYPED.items():
+        row = rows[stack]
+        assert row["outcome"] == "errored"
+        assert row["reason"] == f"what was returned cannot be written down: {why}"
+    RunFolder(sat).scored()
 
 
 def test_who_does_what_is_shown_with_the_leaderboard(sat: Path, tmp_path: Path) -> None:
@@ -58,7 +72,7 @@ def test_who_does_what_is_shown_with_the_leaderboard(sat: Path, tmp_path: Path) 
     declared = {"acme": {"expiry": Capability("wall-clock", "in a shell")}}
     other.write_manifest(structs.replace(other.manifest(), capabilities=declared))
     both = leaderboard.of(RunFolder(sat), other)
-    assert both.capabilities.keys() == {"exact", "faulty/newest", "acme"}
+    assert both.capabilities.keys() == {"exact", "faulty/newest", "acme", *ILL_TYPED}
     assert "acme: expiry wall-clock (in a shell)." in leaderboard.render(both)
     assert "Who does what" not in leaderboard.render(structs.replace(both, capabilities={}))
 

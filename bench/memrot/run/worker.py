@@ -145,11 +145,7 @@ def changes_to(exam: Timeline) -> set[str]:
 def perform(task: Task) -> bytes:
     """Measure a cell, unless it is measured, and score it; returns its line of ``scores.jsonl``."""
     evaluator = _evaluator(task.timeline, task.cell.timeline, task.terms)
-    if task.measured:
-        seen = observations.read(task.observations)
-    else:
-        seen = _measured(task, evaluator)
-        observations.write(task.observations, seen)
+    seen = observations.read(task.observations) if task.measured else _kept(task, _measured(task, evaluator))
     return encode(score_cell(task.cell, seen, evaluator.timeline, task.observations))
 
 
@@ -238,6 +234,25 @@ def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:
         return without_measuring(task.cell, task.terms, "errored", reason)
     finally:
         shutil.rmtree(task.folder, ignore_errors=True)
+
+
+def _kept(task: Task, seen: Observations) -> Observations:
+    """Written; of a memory of others read back too, since what it returns may be of any type."""
+    try:
+        observations.write(task.observations, seen)
+    except (TypeError, UnicodeError) as error:
+        reason = str(error)
+    else:
+        if not registry.is_memory(task.cell.stack.adapter):
+            return seen
+        try:
+            return observations.read(task.observations)
+        except BadInput as error:
+            reason = str(error).removeprefix(f"{task.observations}:")
+    reason = redacted(f"what was returned cannot be written down: {reason}")
+    seen = without_measuring(task.cell, task.terms, "errored", reason, "answer")
+    observations.write(task.observations, seen)
+    return seen
 
 
 def _left(
