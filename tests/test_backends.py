@@ -11,7 +11,7 @@ import pytest
 
 from memrot import registry
 from memrot.leaderboard.backends import Row, page
-from memrot.leaderboard.tables import capabilities
+from memrot.leaderboard.tables import capabilities, table
 from memrot.memory import Capability, Info
 from running import inside
 
@@ -123,6 +123,11 @@ def test_a_word_leads_to_where_the_product_says_so_and_a_terminal_stays_plain() 
     assert "| [never](https://acme.example/17) " in markdown
     assert "acme.example" not in plain
     assert "acme: expiry never (no TTL)." in " ".join(plain.split())
+
+
+def test_what_an_adapter_says_stays_in_its_cell() -> None:
+    assert "| Acme Mem \\| ory |" in table([["x", "Acme\nMem | ory"]], ["", ""], "markdown", numbers=False)
+    assert "Acme Mem | ory" in table([["x", "Acme\nMem | ory"]], ["", ""], "table", numbers=False)
 
 
 def test_links_are_whole_addresses() -> None:

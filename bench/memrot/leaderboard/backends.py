@@ -133,8 +133,7 @@ def _who_does_what(declared: Declared) -> str:
 
 
 def _cell(capability: Capability) -> str:
-    why = capability.why.replace("|", "\\|")
-    return in_a_word(capability, linked=True) + (f": {why}" if why else "")
+    return in_a_word(capability, linked=True) + (f": {capability.why}" if capability.why else "")
 
 
 def _paragraphs(words: str) -> list[str]:

@@ -225,8 +225,9 @@ def table(
     body: Sequence[Sequence[str]], headings: Sequence[str], shape: Format, *, numbers: bool = True
 ) -> str:
     align = ("left", *("right" if numbers else "left",) * (len(headings) - 1))
+    pipe = "\\|" if shape == "markdown" else "|"
     text: str = tabulate(
-        body,
+        [[" ".join(cell.split()).replace("|", pipe) for cell in row] for row in body],
         headings,
         tablefmt="github" if shape == "markdown" else "simple",
         colalign=align if body else None,
