@@ -136,6 +136,14 @@ def test_how_much_of_the_exam_was_answered_is_a_column() -> None:
     assert line(leaderboard.render(nothing), "x")[-1] == "0/2"
 
 
+def test_what_no_timeline_scores_is_shown_without_a_rank() -> None:
+    """Two stacks over probes of history alone, or over none."""
+    both = board([cell(stack, seed=seed) for stack in ("chroma", "qdrant") for seed in (1, 2)])
+    assert [row.rank for row in both.table.rows] == [None, None]
+    assert "chroma" in leaderboard.render(both)
+    assert "chroma" in leaderboard.broken_down(both, "scenario", "table")
+
+
 def test_ranks_without_each_scenario_are_shown() -> None:
     cells = rows_of(4)
     text = leaderboard.broken_down(board(cells), "scenario")

@@ -157,14 +157,16 @@ def values(cells: Sequence[Scored], pick: Pick) -> dict[str, list[float]]:
 def comparable(rows: Mapping[str, Sequence[Scored]]) -> list[dict[str, stats.Values]]:
     """Lifecycle scores of the stacks that may be ranked, in groups that answered the same timelines.
 
-    A stack with a cell that was not answered is in no group (METRICS.md §11).
+    A stack with a cell that was not answered is in no group (METRICS.md §11), nor one of which no
+    timeline defines the score.
     """
     groups: dict[tuple[str, ...], dict[str, stats.Values]] = {}
     for label, cells in rows.items():
         if cells[0].cell.kind == "stack" and all(cell.outcome == "answered" for cell in cells):
             defined = [cell for cell in cells if whole("lifecycle")(cell) is not None]
             timelines = tuple(sorted(cell.cell.timeline.digest for cell in defined))
-            groups.setdefault(timelines, {})[label] = values(defined, whole("lifecycle"))
+            if defined:
+                groups.setdefault(timelines, {})[label] = values(defined, whole("lifecycle"))
     return list(groups.values())
 
 
