@@ -226,7 +226,10 @@ def test_score(case: str) -> None:
         else:
             assert scores[name] == value
     text = inside("score", folder / "observations.jsonl", "--timeline", folder / "timeline.jsonl")
-    assert "lifecycle" in text.stdout
+    shown = dict(row.split() for row in text.stdout.splitlines()[2:])
+    lifecycle = scores["cell"]["lifecycle"]
+    assert shown["lifecycle"] == ("-" if lifecycle is None else f"{lifecycle:.4f}")
+    assert shown["probes"] == str(scores["cell"]["probes"]), "a count has no decimals"
 
 
 def test_score_refuses_what_does_not_belong_together(home: Path, tmp_path: Path) -> None:

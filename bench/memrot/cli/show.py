@@ -135,6 +135,8 @@ def score(
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(scores), indent=1).decode())
         return
-    typer.echo(
-        tabulate([[name, value] for name, value in scores.cell.items()], ["metric", "cell"], floatfmt=".4f")
-    )
+    rows = [
+        [name, "-" if value is None else f"{value:.4f}" if isinstance(value, float) else value]
+        for name, value in scores.cell.items()
+    ]
+    typer.echo(tabulate(rows, ["metric", "cell"], disable_numparse=True, colalign=("left", "right")))
