@@ -108,8 +108,7 @@ def nfc(value: Any) -> Any:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a temporary neighbour and rename it when whole; raises BadInput."""
-    if not path.name:  # of . and /
-        raise BadInput("cannot be written: Is a directory", file=str(path))
+    refuse_unwritable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
