@@ -105,6 +105,13 @@ def returning(hit):
 open_numpy = returning(Hit("f1", numpy.float32(0.5)))
 open_number = returning(Hit(7, 0.5))
 
+def open_boastful(place, options, embedder):
+    from msgspec import structs
+    from memrot.memory import Capability
+    memory = Newest(place, embedder)
+    memory.info = structs.replace(memory.info, capabilities={"expiry": Capability("sometimes", "it says")})
+    return memory
+
 def open_by_wall_clock(place, options, embedder):
     from memrot.errors import Unsupported
     raise Unsupported("wall clock")
@@ -129,6 +136,7 @@ faulty/newest = faulty:open_newest
 faulty/wall = faulty:open_by_wall_clock
 faulty/numpy = faulty:open_numpy
 faulty/number = faulty:open_number
+faulty/boastful = faulty:open_boastful
 """
 
 

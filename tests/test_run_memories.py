@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from msgspec import structs
@@ -13,7 +14,7 @@ from memrot import leaderboard, registry
 from memrot.embed.cache import Cache, Recalled
 from memrot.embed.hashing import Hashing
 from memrot.errors import BadInput
-from memrot.memory import CAPABILITIES, Capability, Info, under_layers
+from memrot.memory import CAPABILITIES, Capability, Info, under_layers, well_typed
 from memrot.observations import StackId
 from memrot.results import RunFolder
 from memrot.run.unforeseen import Unforeseen
@@ -29,7 +30,9 @@ ILL_TYPED = {
 @pytest.fixture(scope="module")
 def sat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("memories")
-    stacks = [f"--stack={name}" for name in ("exact", "faulty/newest", "faulty/wall", *ILL_TYPED)]
+    stacks = [
+        f"--stack={name}" for name in ("exact", "faulty/newest", "faulty/wall", "faulty/boastful", *ILL_TYPED)
+    ]
     done = memrot(
         "run", *stacks, *exams(folder, count=1), "--embedder", "hashing", "--jobs", "1", "--out", folder / "out",
         env=environment(folder),
@@ -54,6 +57,19 @@ def test_what_cannot_be_written_down_costs_only_its_own_cells(sat: Path) -> None
         assert row["outcome"] == "errored"
         assert row["reason"] == f"what was returned cannot be written down: {why}"
     RunFolder(sat).scored()
+
+
+def test_what_is_said_in_words_that_there_are_not_costs_only_its_own_cells(sat: Path) -> None:
+    rows = {row["stack"]: row for row in json.loads((sat / "leaderboard.json").read_bytes())["rows"]}
+    boastful = rows["faulty/boastful"]
+    assert boastful["outcome"] == "errored"
+    assert "info: Invalid enum value 'sometimes' - at `$.capabilities[...].how`" in boastful["reason"]
+
+
+def test_what_is_said_may_be_any_mapping() -> None:
+    declared = {"expiry": Capability("never", "no clock")}
+    info = Info(name="a", backend="b", version="1", capabilities=MappingProxyType(declared))
+    assert well_typed(info).capabilities == declared
 
 
 def test_who_does_what_is_shown_with_the_leaderboard(sat: Path, tmp_path: Path) -> None:

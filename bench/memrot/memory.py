@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert, to_builtins
 from numpy.typing import NDArray
 
+from memrot.errors import MemoryFault
 from memrot.model import Answer, ChangeEvent, Instant, PeekCause, Question
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -99,6 +100,14 @@ class Info(Struct, frozen=True, kw_only=True):
     """What a reader of the leaderboard must know, e.g. ``infer=False``."""
     capabilities: Mapping[str, Capability] = {}
     """By a name of ``CAPABILITIES``, or one of the product's own. What is not named is not declared."""
+
+
+def well_typed(info: Info) -> Info:
+    """The same; raises MemoryFault for what a run's folder could not be read with again."""
+    try:
+        return convert(to_builtins(info, enc_hook=dict), Info)  # any mapping will do
+    except (ValidationError, TypeError) as error:
+        raise MemoryFault(f"info: {error}") from None
 
 
 def under_layers(info: Info) -> Mapping[str, Capability]:

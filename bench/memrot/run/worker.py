@@ -29,7 +29,7 @@ from memrot.controls import CONTROLS
 from memrot.embed.cache import Recalled
 from memrot.errors import BadInput, BadOption, Unavailable, Unsupported
 from memrot.evaluate import LifecycleEvaluator
-from memrot.memory import Compacting, Info, MemoryService, Place, Store
+from memrot.memory import Compacting, Info, MemoryService, Place, Store, well_typed
 from memrot.model import EmbedderChanged, introduces, is_announced
 from memrot.observations import (
     ErasureSeen,
@@ -199,7 +199,7 @@ def _introduced(adapter: str, asked: dict[str, str], folder: Path, embedder: Rec
     info = opened.info
     opened.drop()
     opened.close()
-    return info
+    return well_typed(info)
 
 
 def _measured(task: Task, evaluator: LifecycleEvaluator) -> Observations:

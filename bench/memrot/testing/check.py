@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from memrot import registry
 from memrot.embed.hashing import Hashing
-from memrot.errors import BadInput
-from memrot.memory import Capability, Info, Place
+from memrot.errors import BadInput, MemoryFault
+from memrot.memory import Capability, Info, Place, well_typed
 from memrot.names import StackName, parse
 from memrot.testing.conformance import StoreConformance
 from memrot.testing.memories import MemoryConformance
@@ -66,7 +66,10 @@ def introduce(name: StackName) -> Info:
         info = opened.info
         opened.drop()
         opened.close()
-    return info
+    try:
+        return well_typed(info)
+    except MemoryFault as error:
+        raise BadInput(f"{name}: {error}") from None
 
 
 def promises(name: StackName) -> list[str]:
