@@ -53,8 +53,8 @@ class PostFilter:
         gone = [id_ for id_ in dict.fromkeys(delete) if id_ in self._ids and id_ not in records]
         if records or patches or gone:
             self.store.write(list(records.values()), patches, gone)
-        self._ids |= records.keys()
-        self._ids -= set(gone)
+        self._ids.update(records)
+        self._ids.difference_update(gone)
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """The stored records among ``ids``, by id."""
@@ -120,7 +120,7 @@ def _check(record: Record) -> None:
     if not record.id:
         raise ValueError("a record needs an id that is not empty")
     if not 0 < np.dot(record.vector, record.vector) < np.inf:
-        raise ValueError(f"record {record.id!r}: expected a finite vector that is not zero")
+        raise ValueError(f"record {record.id!r}: expected a vector whose length is finite and not zero")
     for name, value in record.fields.items():
         storable = type(value) is str or (type(value) is int and -(1 << 53) <= value <= 1 << 53)
         if not storable:
@@ -128,9 +128,9 @@ def _check(record: Record) -> None:
 
 
 def _is_clear(raw: Hits, k: int) -> bool:
-    """Whether k hits and one more are there with no tie among them, as nearly always: the first k it is."""
-    nearness = [similarity for _, similarity in raw[: k + 1]]
-    return len(nearness) > k and min(map(sub, nearness, nearness[1:])) >= TIE
+    """Whether more than k hits are there and no tie among them, as nearly always: then the first k it is."""
+    nearness = [similarity for _, similarity in raw]
+    return len(nearness) > k and min(map(sub, nearness, nearness[1:]), default=TIE) >= TIE
 
 
 def _ranked(accepted: Hits, raw: Hits, *, exhausted: bool) -> tuple[Hits, int]:
