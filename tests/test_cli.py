@@ -66,6 +66,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["run", "--k", "five"], "memrot run: Invalid value for '--k'"),
         (["run", "--stak", "exact"], "memrot run: No such option: --stak"),
         (["run", "--fail-under", "speed=1"], "--fail-under: expected METRIC=VALUE with a metric of lifecycle"),
+        (["run", "--fail-under", "contamination=0.1"], "abstention (more is better), got 'contamination=0.1'"),
         (["run", "--fail-under", "coverage"], "--fail-under: expected METRIC=VALUE"),
         (["run", "--out", "/dev/null/x"], "/dev/null/x: cannot be written: Not a directory"),
         (["run", "--metrics-file", "/dev/null/x"], "/dev/null/x: cannot be written: Not a directory"),

@@ -137,16 +137,18 @@ def _cores() -> int:
 
 
 def _bound(text: str) -> tuple[str, float]:
-    from memrot.leaderboard.rows import METRICS
+    from memrot.leaderboard.rows import LESS_IS_BETTER, METRICS
 
+    known = [metric for metric in METRICS if metric not in LESS_IS_BETTER]
     metric, equals, value = text.partition("=")
     try:
         bound = float(value)
     except ValueError:
         bound = float("nan")
-    if not equals or metric not in METRICS or math.isnan(bound):
+    if not equals or metric not in known or math.isnan(bound):
         raise BadInput(
-            f"--fail-under: expected METRIC=VALUE with a metric of {', '.join(METRICS)}, got {text!r}"
+            f"--fail-under: expected METRIC=VALUE with a metric of {', '.join(known)} (more is better), "
+            f"got {text!r}"
         )
     return metric, bound
 

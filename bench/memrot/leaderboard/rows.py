@@ -30,6 +30,13 @@ METRICS = (
     "abstention", "wrong_evidence", "silent_contradiction", "resurrection",
 )  # fmt: skip
 
+LESS_IS_BETTER = frozenset(
+    {
+        "confidently_wrong", "contamination", "divergence", "wrong", "false_abstention", "wrong_evidence",
+        "silent_contradiction", "resurrection",
+    }
+)  # fmt: skip
+
 OUTCOMES: tuple[Outcome, ...] = ("answered", "errored", "unsupported", "unavailable", "skipped")
 
 _WORST_FIRST: tuple[Outcome, ...] = ("errored", "unavailable", "unsupported", "skipped", "answered")
