@@ -99,6 +99,13 @@ TRICKY = [
     ("The language of core is C.", []),
     ("The language of kernel is C++.", []),
     ("The language of core is C++.", ["c++"]),
+    # a part of it, or something else in between
+    ("The test runtime of svc-7 is Node.", []),
+    ("The runtime of the sidecar of svc-7 is Node.", []),
+    ("The deputy owner of billing is Team Blue.", []),
+    ("The runtime of svc-7 is Python and Node.", []),
+    ("The runtime of svc-7 is Python while the runtime of api is Node.", []),
+    ("The runtime of svc-7 is currently Node.", ["node"]),
     # another relation, the other way round, or only mentioned
     ("The owner of billing is Team Green.", []),
     ("Bob reports to Ada.", []),
@@ -111,6 +118,8 @@ TRICKY = [
     ("Last year's page reads “The owner of billing is Team Blue.”", []),
     ("He said \u2018the owner of search is Team Red\u2019 and 'the owner of billing is Team Blue' in the meeting.", []),
     ('The runtime of svc-7 is "Node".', []),
+    ("> The runtime of svc-7 is Node.", []),
+    ("Ada wrote:\n  > The owner of billing is Team Blue.\nThe runtime of svc-7 is Node.", ["node"]),
     # split over sentences
     ("The runtime of svc-7 is undecided. It is Node.", []),
 ]  # fmt: skip

@@ -5,7 +5,8 @@ to the memory as an error, or credited as knowledge, while what cannot be traced
 A published benchmark has doubled a metric by looking for substrings.
 
 A text that is, word for word, what was said is that fact, the newest that had been said by then. Any
-other text states a fact if one of its sentences has all telling words of the fact's text in their order,
+other text states a fact if one of its sentences has all telling words of the fact's text in their order, with
+nothing between or beside them but grammar (the "test runtime" is no runtime, nor is that "of the sidecar"),
 its subject and its value standing by themselves (``svc-7`` is not in ``svc-7 canary``), and no more and
 no fewer words that deny, date or doubt ("not", "formerly", "will"). Quoted speech states nothing, nor
 does a question, nor a sentence that names a further subject, of which half of it may speak, nor one in
@@ -44,11 +45,11 @@ _PASSING = frozenset({
 })  # fmt: skip
 """Words that carry no more than grammar."""
 
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|(?<!\w)\'[^\']*\'(?!\w)')
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|(?<!\w)\'[^\']*\'(?!\w)|^\s*>.*$', re.MULTILINE)
 _APOSTROPHES = str.maketrans("\u2018\u2019", "''")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _TOKEN = re.compile(r"\w+(?:[-./_:@']+\w+)*[+#]*|[^\w\s]")
-_LITERAL = re.compile(r"\W*(.*?)[\s.!]*", re.DOTALL)
+_LITERAL = re.compile(r"[^\w>]*(.*?)[\s.!]*", re.DOTALL)
 
 Tokens = tuple[str, ...]
 
@@ -113,8 +114,8 @@ def _statements(sentence: str, known: Sequence[_Told]) -> Iterable[str]:
     if "?" in sentence:
         return ()
     tokens = _tokens(sentence)
-    turning = _turning(tokens)
-    stated = [told for told in known if told.turning == turning and _states(tokens, told)]
+    turning, telling = _turning(tokens), _telling(tokens)
+    stated = [told for told in known if told.turning == turning and _states(tokens, telling, told)]
     subjects = {told.names[0].tokens for told in known}
     named = {subject for subject in subjects if any(_found(tokens, subject))} if stated else set()
     stated = [told for told in stated if all(any(_found(told.tokens, subject)) for subject in named)]
@@ -127,9 +128,20 @@ def _statements(sentence: str, known: Sequence[_Told]) -> Iterable[str]:
     return newest.values()
 
 
-def _states(tokens: Tokens, told: _Told) -> bool:
-    rest = iter(tokens)
-    return all(word in rest for word in told.telling) and all(_alone(tokens, name) for name in told.names)
+def _states(tokens: Tokens, telling: Sequence[int], told: _Told) -> bool:
+    width = len(told.telling)
+    runs = (telling[start : start + width] for start in range(len(telling) - width + 1))
+    return any(_tells(tokens, run, told.telling) for run in runs) and all(
+        _alone(tokens, name) for name in told.names
+    )
+
+
+def _tells(tokens: Tokens, run: Sequence[int], words: Tokens) -> bool:
+    """Whether the telling words at these places are those, with none of another kind beside them."""
+    if tuple(tokens[place] for place in run) != words:
+        return False
+    before = tokens[run[0] - 1] if run[0] else ""
+    return _apart(before, "") and all(_apart(after, "") for after in tokens[run[-1] + 1 : run[-1] + 2])
 
 
 def _alone(tokens: Tokens, name: _Name) -> bool:
@@ -156,17 +168,23 @@ def _told(fact: Fact, at: Instant) -> _Told:
     tokens = _tokens(folded)
     found = [next(_found(tokens, _tokens(_folded(name))), None) for name in (fact.subject, fact.value)]
     names = tuple(name for name in found if name is not None and name.tokens)
-    traceable = len(names) == len(found) and not _QUOTED.search(folded)
+    telling = tuple(tokens[place] for place in _telling(tokens))
+    traceable = len(names) == len(found) and bool(telling) and not _QUOTED.search(folded)
     return _Told(
         id=fact.id,
         key=fact.key if fact.cardinality == "one" else None,
         value=fact.value,
         at=at,
         tokens=tokens,
-        telling=tuple(word for word in tokens if word[0].isalnum() and word not in _PASSING),
+        telling=telling,
         turning=_turning(tokens),
         names=names if traceable else (),
     )
+
+
+def _telling(tokens: Tokens) -> list[int]:
+    """Where the words stand that carry more than grammar."""
+    return [place for place, word in enumerate(tokens) if word[0].isalnum() and word not in _PASSING]
 
 
 def _turning(tokens: Sequence[str]) -> Counter[str]:
