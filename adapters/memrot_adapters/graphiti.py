@@ -26,7 +26,7 @@ from memrot_adapters._graphiti import Edge, Graph, opened
 NOTES = ("graphiti[server]: verified over FalkorDB; over Neo4j its URL path is not verified.",)
 """For the listing of adapters: of Neo4j no server could be had."""
 
-UNFILTERED = Capability("never", "a search filters by dates, names and ends; property_filters are ignored")
+UNFILTERED = Capability("layered", "a search filters by dates, names and ends; property_filters are ignored")
 
 
 def open_store(place: Place, options: Mapping[str, str]) -> Graphiti:
