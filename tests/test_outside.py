@@ -176,6 +176,14 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert list((tmp_path / "new").iterdir()) == []
 
 
+def test_where_nothing_can_be_written() -> None:
+    done = inside("adapters", "new", "acme", "--to", "/dev/null/acme")
+    assert (done.returncode, done.stderr) == (
+        exits.BAD_INPUT,
+        "error: /dev/null/acme: cannot be written: Not a directory\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

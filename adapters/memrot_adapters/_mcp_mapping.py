@@ -12,10 +12,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from memrot.errors import BadInput
 from memrot.memory import Capability
@@ -77,7 +77,7 @@ class Http(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServerMapping(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    product: str
+    product: Annotated[str, Meta(min_length=1)]
     note: str = ""
     persists: bool = True
     embeds: bool = False

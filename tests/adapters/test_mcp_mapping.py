@@ -31,6 +31,7 @@ tool = "recall"
 WRONG = [
     ("", "", "x = [1,", r"a.toml:\d+: expected TOML: .*"),
     ('product = "Acme Memory"', "", "", "a.toml: top level: Object missing required field `product`"),
+    ('product = "Acme Memory"', 'product = ""', "", "a.toml: product: Expected `str` of length >= 1"),
     ('product = "Acme Memory"', "product = 3", "", "a.toml: product: Expected `str`, got `int`"),
     ("[search]", "[serach]", "", "a.toml: top level: .*`(serach|search)`"),
     ('tool = "recall"', 'tol = "recall"', "", "a.toml: search: .*`tol`"),

@@ -18,6 +18,7 @@ from string import Template
 
 from memrot import registry
 from memrot.errors import BadInput
+from memrot.lines import refuse_unwritable
 
 KINDS = ("store", "memory")
 
@@ -49,8 +50,12 @@ def write(name: str, kind: str, folder: Path) -> list[Path]:
         path.replace("MODULE", module): Template(text).substitute(words)
         for path, text in _templates(files(__name__) / kind)
     }
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    whole = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    refuse_unwritable(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        whole = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(folder)) from None
     try:
         for path, text in texts.items():
             (whole / path).parent.mkdir(parents=True, exist_ok=True)
