@@ -160,6 +160,7 @@ TestDeclaredDifference = kit(FoldsIds, differences={"test_unicode_strange_and_lo
 # --- as a third party runs it ----------------------------------------------------------------
 
 MINE = """
+import pytest
 from memrot import exact
 from memrot.memory import Capability
 from memrot.testing import StoreConformance
@@ -196,6 +197,8 @@ def test_a_suite_needs_pytest_only(tmp_path: Path) -> None:
     [
         ("pass", "del StoreConformance.test_numbers_keep_their_type", "lost standard tests: test_numbers_keep"),
         ("pass", "TestMine.test_numbers_keep_their_type = lambda self: None", "lost standard tests: test_numbers"),
+        ("pytestmark = pytest.mark.xfail", "", "lets standard tests fail"),
+        ("pytestmark = pytest.mark.skip('later')", "", "lets standard tests fail"),
         ("test_numbers_keep_their_type = None", "", "replaces standard tests"),
         ("differences = {'test_numbers_keep_their_type': Capability('never')}", "", "never or not_yet, with a reason"),
         ("differences = {'test_unknown_option_is_refused': Capability('never', 'it does')}", "", "[XPASS(strict)]"),
