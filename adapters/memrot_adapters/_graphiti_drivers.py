@@ -101,6 +101,8 @@ class Kuzu(Database):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the note of every row says it
             self.driver = module.KuzuDriver(db=str(file))
+        for connection in self.driver.client.connections:
+            connection.set_max_threads_for_exec(1)  # several put what is equally near in an order of chance
         self.product = f"Kuzu {version('kuzu')}"
 
     async def written(self, work: Coroutine[Any, Any, T]) -> T:

@@ -260,3 +260,14 @@ def test_a_redis_without_falkordb_is_unavailable(tmp_path: Path, monkeypatch: py
         graphiti.open_store(Place(PLACE, tmp_path, DIM, 9), FALKORDB)
     assert server.held() == held
     server.kill()
+
+
+@kuzu
+def test_what_is_equally_near_comes_in_one_order(graph: Graph) -> None:
+    """With several threads a search of Kuzu's ended in an order of chance."""
+    same, ends = vector("same"), (graph.node("subject", 0), graph.node("value", 0))
+    ids = [f"e{number}" for number in range(60)]
+    edges = [graph.edge(id_, id_, same, ends, name="X", created_at=moment(0)) for id_ in ids]
+    graph.run(graph.save(edges, ends))
+    found = graph.run(graph.nearest([(same, 5, None)] * 100))
+    assert len({tuple(each.fact for each, _ in hits) for hits in found}) == 1
