@@ -1,13 +1,15 @@
 """Settings of every test.
 
 Hypothesis draws the same examples each time and has no deadline; embeddings are kept beside pytest's
-own cache, so that no test touches the user's. Two test processes share two cores: threads of a linear
-algebra library would only wait for each other, and make small searches ten times slower.
+own cache, so that no test touches the user's. What tests start can be interrupted, also where they are run
+in the background of a shell, which has its jobs ignore that. Two test processes share two cores: threads
+of a linear algebra library would only wait for each other, and make small searches ten times slower.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parent.parent / ".pytest_cache" / "user")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("memrot", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("memrot")
