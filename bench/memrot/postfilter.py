@@ -89,19 +89,17 @@ class PostFilter:
             for i, raw in zip(open_, answers, strict=True):
                 if all_count and _is_clear(raw, k):
                     found[i] = raw[:k]
-                    self._fetched += len(raw)
-                    self._wanted += k
-                    continue
-                exhausted = len(raw) < fetch or fetch >= len(self._ids)
-                accepted = raw
-                if left:
-                    accepted = [hit for hit in raw if all(holds(hit[0], clause) for clause in left)]
-                ranked, settled = _ranked(accepted, raw, exhausted=exhausted)
-                taken = _take(ranked, settled, k, counts)
-                if taken is None and not exhausted:
-                    unsettled.append(i)
-                    continue
-                found[i] = ranked[:taken]
+                else:
+                    exhausted = len(raw) < fetch or fetch >= len(self._ids)
+                    accepted = raw
+                    if left:
+                        accepted = [hit for hit in raw if all(holds(hit[0], clause) for clause in left)]
+                    ranked, settled = _ranked(accepted, raw, exhausted=exhausted)
+                    taken = _take(ranked, settled, k, counts)
+                    if taken is None and not exhausted:
+                        unsettled.append(i)
+                        continue
+                    found[i] = ranked[:taken]
                 self._fetched += len(raw)
                 self._wanted += min(k, len(found[i])) or 1
             open_ = unsettled
