@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from graphs import FALKORDB, KUZU
 
 if TYPE_CHECKING:
     from faults.servers import Falkor
@@ -68,3 +70,12 @@ def falkordb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Falkor]:
         patch.setenv(URL, server.url(server.port))
         yield server
     server.kill()
+
+
+@pytest.fixture(params=[KUZU, FALKORDB], ids=["kuzu", "falkordb"])
+def database(request: pytest.FixtureRequest) -> Mapping[str, str]:
+    """The options of a stack of Graphiti's, whose server is there where they ask for one."""
+    if request.param == FALKORDB:
+        request.getfixturevalue("falkordb")
+    options: Mapping[str, str] = request.param
+    return options

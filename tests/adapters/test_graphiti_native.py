@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graphs import falkordb, kuzu
 from memrot.embed.hashing import Hashing
 from memrot.errors import Unsupported
 from memrot.memory import CAPABILITIES, Place
@@ -85,22 +86,12 @@ class Told:
         return {edge.attributes["told"]: edge for edge in graph.run(graph.all())}
 
 
-KUZU: Mapping[str, str] = {}
-FALKORDB = {"server": ""}
-
-
-@pytest.fixture(params=[KUZU, FALKORDB], ids=["kuzu", "falkordb"])
-def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
-    if request.param:
-        request.getfixturevalue("falkordb")
-    told = Told(Place("memrotnative", tmp_path, Hashing.dim, 50), request.param)
+@pytest.fixture
+def told(database: Mapping[str, str], tmp_path: Path) -> Iterator[Told]:
+    told = Told(Place("memrotnative", tmp_path, Hashing.dim, 50), database)
     yield told
     told.memory.drop()
     assert list(tmp_path.iterdir()) == []
-
-
-kuzu = pytest.mark.parametrize("told", [KUZU], indirect=True)
-falkordb = pytest.mark.parametrize("told", [FALKORDB], indirect=True)
 
 
 def on(day: float) -> Instant:

@@ -16,6 +16,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from faults.servers import Falkor, Redis
+from graphs import FALKORDB, falkordb, kuzu
 from memrot.errors import Unavailable
 from memrot.memory import Place, Record
 from memrot.model import moment
@@ -47,22 +48,12 @@ print(is_telemetry_enabled(), os.environ.get("TRAP"), "posthog" in sys.modules)
 """
 
 
-KUZU: Mapping[str, str] = {}
-FALKORDB = {"server": ""}
-
-
-@pytest.fixture(params=[KUZU, FALKORDB], ids=["kuzu", "falkordb"])
-def graph(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Graph]:
-    if request.param:
-        request.getfixturevalue("falkordb")
-    graph = _graphiti.opened("graphiti", Place(PLACE, tmp_path, DIM, 9), request.param)
+@pytest.fixture
+def graph(database: Mapping[str, str], tmp_path: Path) -> Iterator[Graph]:
+    graph = _graphiti.opened("graphiti", Place(PLACE, tmp_path, DIM, 9), database)
     yield graph
     graph.drop()
     assert list(tmp_path.iterdir()) == []
-
-
-kuzu = pytest.mark.parametrize("graph", [KUZU], indirect=True)
-falkordb = pytest.mark.parametrize("graph", [FALKORDB], indirect=True)
 
 
 def edge(graph: Graph, id_: str, **fields: Any) -> tuple[Any, list[Any]]:
